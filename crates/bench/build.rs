@@ -1,4 +1,4 @@
-//! Notes which compiler builds the program, for the benchmarks to name.
+//! Notes the compiler that builds the program, to be named by the benchmarks.
 
 use std::env;
 use std::process::Command;

@@ -1,19 +1,19 @@
-//! Puts the libraries that recordings load into other programs where `src/library.rs` takes them from.
+//! Provides the libraries that recordings load into other programs to `src/library.rs`.
 //!
-//! Such a library is a build-dependency, so cargo has built its shared object when this runs; it lies beside the
-//! other dependencies of build scripts. They are carried compressed, both as one: what they have in common (the
-//! standard library, zstd) then counts once, and both take 530 KB in the place of 750.
+//! Such a library is a build-dependency, so cargo has built its shared object before this runs; it lies
+//! beside the other dependencies of build scripts. Both are carried compressed as one: their common parts
+//! (the standard library, zstd) then count once, and both take 530 KB instead of 750.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The names of their shared objects, in the order in which `src/library.rs` finds them.
+/// Names of their shared objects, in the order in which `src/library.rs` finds them.
 const LIBRARIES: &[&str] = &["hayase_recorder", "hayase_memory"];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write"));
-    // Empty where there is none to carry: the program then says so when it is asked to record.
+    // Empty if there is none to carry: the program then says so when asked to record.
     let mut carried = Vec::new();
     if is_for_this_machine() {
         for name in LIBRARIES {
@@ -26,21 +26,23 @@ fn main() {
     fs::write(out.join("libraries.zst"), carried).expect("the folder of cargo can be written");
 }
 
-/// Whether what is built for the build itself runs where the program will: a build-dependency knows no other machine.
+/// Returns true if code built for the build itself runs on the program's machine: a build-dependency knows no
+/// other one.
 fn is_for_this_machine() -> bool {
     let set = |name: &str| env::var(name).unwrap_or_default();
     let (host, target) = (set("HOST"), set("TARGET"));
-    // A program with another C library records others all the same: it only hands the library on.
+    // A program with another C library can record other programs all the same: it only passes the library on.
     set("CARGO_CFG_TARGET_OS") == "linux"
         && host.contains("linux")
         && host.split('-').next() == target.split('-').next()
 }
 
-/// The shared object that cargo has built, of several the newest.
+/// Returns the newest shared object of this name that cargo has built.
 fn shared_object(name: &str, out: &Path) -> Vec<u8> {
     let (plain, hashed) = (format!("lib{name}.so"), format!("lib{name}-"));
     let mut found: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
-    // OUT_DIR is `PROFILE/build/hayase-HASH/out`, with --target in a folder of its own: there and above, all `deps`.
+    // OUT_DIR is `PROFILE/build/hayase-HASH/out`, with --target in a folder of its own: there and above, all
+    // `deps`.
     let profile = out.ancestors().nth(3).expect("the folder of cargo is four deep");
     let profile_name = profile.file_name().unwrap_or_default();
     let beside = profile.join("deps");
@@ -64,11 +66,11 @@ fn shared_object(name: &str, out: &Path) -> Vec<u8> {
 }
 
 fn compressed(content: &[u8]) -> Vec<u8> {
-    // The highest level, which looks back as far as the content is long: two seconds.
+    // The highest level, which looks back over the whole content: two seconds.
     zstd::bulk::compress(content, 22).expect("memory is compressed into memory")
 }
 
-/// Whether a shared object is there up to its last table, which linkers write last.
+/// Returns true if a shared object is complete up to its last table, which linkers write last.
 fn is_whole(elf: &[u8]) -> bool {
     let number = |at: usize, length: usize| {
         let bytes = elf.get(at..at + length)?;

@@ -1,4 +1,4 @@
-//! Gives the library the name by which instrumented programs find it.
+//! Sets the library name by which instrumented programs find the library.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -2,7 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-/// Makespan estimated from the beginning of a run.
+/// Makespan estimated from the beginning of a run. The report's `messages` and `bytes` are then those of
+/// the whole run. `bounds` has `injection_s` alone. `links`, `contention`, `rounds`, `fingerprint` and
+/// `meta` cover the simulated part.
 #[report(Copy)]
 pub struct Estimate {
     /// Estimated makespan \[s\].

@@ -15,7 +15,7 @@ pub struct JobsReport {
     pub fabric: String,
     /// Jobs, in their order.
     pub jobs: Vec<JobReport>,
-    /// Links that several jobs used, largest bytes over capacity first.
+    /// The ten most used links that several jobs used, largest bytes over capacity first.
     pub meetings: Vec<Meeting>,
     /// Delays between each pair of jobs, if asked for and the run is complete.
     pub interference: Option<Vec<Interference>>,

@@ -53,10 +53,12 @@ pub const SCHEMA: &str = "hayase-report-1";
 /// Head of every report, whatever the work.
 #[report(Default)]
 pub struct Head {
-    /// Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`],
-    /// [`whatif::SCHEMA`].
+    /// Version of the JSON format: `hayase-report-1` of a pattern, `hayase-replay-1` of a program,
+    /// `hayase-jobs-1` of several jobs, `hayase-master-slave-1` of a farm, `hayase-whatif-1` of any of them
+    /// varied.
     pub schema: &'static str,
-    /// Complete scenario, so that the report can be run again.
+    /// Complete scenario, so that the report can be run again. Work without a fabric has no topology,
+    /// routing, placement and sharing.
     pub scenario: serde_json::Value,
     /// `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst
     /// status.
@@ -64,7 +66,8 @@ pub struct Head {
     /// Time at which the last message arrived, or the last rank ended \[s\]. An incomplete run counts only
     /// those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     pub makespan_s: f64,
-    /// Number of messages delivered, including those of collectives.
+    /// Number of messages delivered, including those of collectives, and of a farm those with tasks and
+    /// with results.
     pub messages: u64,
     /// Bytes delivered \[B\].
     pub bytes: u64,
@@ -74,7 +77,8 @@ pub struct Head {
     pub seeds: Option<SeedStatistics>,
     /// Faults and their effect on messages, if there are faults.
     pub faults: Option<Box<FaultsReport>>,
-    /// Cost of slow processors, if there are any and it was asked for.
+    /// Cost of slow processors, if there are any and it was asked for. Absent for a farm that is tried in
+    /// several ways.
     pub noise: Option<Box<NoiseReport>>,
     /// Result of a request for an estimate: `estimate`, and `estimate_reason` if there is no estimate.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -116,9 +120,11 @@ pub struct Report {
     /// Time that messages were under way, over the time that they would have taken alone, both summed over
     /// all messages. 1 means that no message was ever held back by another.
     pub contention: f64,
-    /// Links on which messages lost the most time, or, if that was not measured, the most used links.
+    /// The ten links on which messages lost the most time, or, if that was not measured, the ten most used;
+    /// with the columns of `links.csv`.
     pub links: Vec<LinkUse>,
-    /// Time that messages lost on links, if it was measured.
+    /// Time that messages lost on links, if it was measured: by default for at most 2,000,000 messages, as flows under
+    /// a policy that names bottlenecks.
     pub delays: Option<Delays>,
     /// Rule by which messages change virtual channels, if switches have queues that share links (`packet:iq`,
     /// `blocking`): `dateline`, `classes` ...
@@ -138,7 +144,9 @@ pub struct Report {
 /// Activity of the ranks of a pattern, as [`replay::ReplayReport`] has it for a program.
 #[report(Default)]
 pub struct RanksReport {
-    /// Breakdown of the time, over all ranks.
+    /// Breakdown of the time, over all ranks. Like the next four fields it is present if ranks compute or
+    /// wait for each other and there are at most 100,000 messages, or if files ask for it (`ranks.csv`,
+    /// `path.csv`, a timeline). An operation is a message; a rank's own message under way is `send wait`.
     pub breakdown: Vec<replay::Spread>,
     /// Longest waits of a rank for another, or for its own message to it, longest first.
     pub waits: Vec<replay::Wait>,

@@ -25,7 +25,8 @@ pub struct ReplayReport {
     pub measured_s: Option<f64>,
     /// `makespan_s / measured_s - 1`, for a complete run.
     pub error: Option<f64>,
-    /// Region that was asked for: breakdown, waits, critical path and ranks cover only this region.
+    /// Region that was asked for: breakdown, waits, critical path and ranks cover only this region. The
+    /// `end_s` of a rank is then the time it spent there.
     pub region: Option<String>,
     /// Regions that the program marks, or the one that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -36,12 +37,13 @@ pub struct ReplayReport {
     pub unreceived: u64,
     /// Breakdown of the time, over all ranks.
     pub breakdown: Vec<Spread>,
-    /// Longest waits between two ranks, longest first.
+    /// The 20 longest waits between two ranks, longest first (none under `loggopsim`).
     pub waits: Vec<Wait>,
     /// Matching of receives that leave source or tag open (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`) and whose message
     /// in the recorded run is known.
     pub open_receives: Option<OpenReceives>,
-    /// Critical path of the run; present if the run is complete and not too long to be walked back through.
+    /// Critical path of the run; present if the run is complete and not too long: up to 1,000,000
+    /// activities and messages and 10,000 ranks, or any if a file asks for it (`path.csv`, a timeline).
     pub critical_path: Option<CriticalPath>,
     /// Ranks that delayed others, largest caused wait first; present if asked for and the run is complete and
     /// not too long to be walked back through.
@@ -96,7 +98,7 @@ pub struct OpenReceives {
     pub take: &'static str,
     /// Number of such receives.
     pub receives: u64,
-    /// Number of receives that took a message which the node model identifies.
+    /// Number of receives that took a message which the node model identifies (`loggopsim` does not).
     pub seen: u64,
     /// Number of these that took a message with the source and tag of the recorded run.
     pub as_recorded: u64,
@@ -152,9 +154,9 @@ pub struct CriticalPath {
     pub changes: u64,
     /// Time on the path by kind.
     pub kinds: Vec<PathPart>,
-    /// Ranks with the most time on the path, most first.
+    /// The 20 ranks with the most time on the path, most first.
     pub ranks: Vec<PathRank>,
-    /// Operations with the most time on the path, most first.
+    /// The 20 operations with the most time on the path, most first.
     pub operations: Vec<PathOperation>,
 }
 

@@ -43,7 +43,8 @@ pub struct WhatIfReport {
     pub meta: Meta,
 }
 
-/// Times that a better network approaches \[s\]; NaN if unknown, as for patterns and farms.
+/// Times that a better network approaches \[s\]; NaN (`null` in JSON) if unknown: for a pattern all, for a
+/// farm all but the first.
 #[report(Copy, Default)]
 pub struct Limits {
     /// Time if messages cost nothing and arrive when they are sent: only computation and dependences are
@@ -72,7 +73,8 @@ impl Limits {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sensitivity {
-    /// Name of the parameter, as typed: `S`, `topology.torus.bandwidth`.
+    /// Name of the parameter, as typed: `S`, `topology.torus.bandwidth`. `bands.o` of `[node.loggp]`
+    /// changes all bands together.
     pub parameter: String,
     /// Unchanged value, if there is one.
     pub base: Option<String>,
@@ -111,7 +113,7 @@ pub struct WhatIfPoint {
     /// Reason why there is no time: the program deadlocks, or the value contradicts other values.
     pub failed: Option<String>,
     /// Other parameters that were changed together with this one, because the values would contradict
-    /// otherwise.
+    /// otherwise. s of `[node.loggps]` follows S down, for example.
     pub note: Option<String>,
 }
 

@@ -19,17 +19,17 @@ const HEAVIEST: f64 = 1e6;
 /// `[[job]]`: a job, with its ranks, their placement, and its times.
 #[spec]
 pub struct JobSpec {
-    /// Name of the job; "a".
+    /// Name of the job, which no other job has; "a".
     pub name: Located<String>,
     /// Number of ranks (default: that of its workload, else the number of nodes that are left).
     pub ranks: Option<Located<u32>>,
-    /// Placement of its ranks among the nodes that the jobs before it have left (default: the `placement` for
-    /// all jobs).
+    /// Placement of its ranks among the nodes that the jobs before it have left (default: the `placement`
+    /// for all jobs). Jobs that name their nodes (`file`, `nodes`) are placed first.
     pub placement: Option<PlacementSpec>,
     /// Time of its first beginning (default 0 s); "2 ms".
     #[serde(default)]
     pub start: Located<Time>,
-    /// Number of repetitions (default 1, or without limit if `until` is given).
+    /// Number of repetitions (default 1, or without limit if `until` is given); at most 4,294,967,295.
     pub repeat: Option<Located<u32>>,
     /// Time from which on the job does not begin again, and background traffic sends no more messages; "1 s".
     pub until: Option<Located<Time>>,
@@ -37,7 +37,7 @@ pub struct JobSpec {
     #[serde(default)]
     pub think_time: Located<Time>,
     /// Weight of its messages relative to those of other jobs (default 1): flows share a full link in
-    /// proportion to their weights.
+    /// proportion to their weights. For flows under `max-min` or `equal-share`.
     pub weight: Option<Located<f64>>,
     /// True to repeat the job until all jobs that are not background have ended.
     pub background: Option<Located<bool>>,
@@ -46,7 +46,7 @@ pub struct JobSpec {
     pub load: Option<Located<String>>,
     /// Size of the messages of `load` (default 20 KB); "4 KiB".
     pub size: Option<Located<Bytes>>,
-    /// Workload of its ranks, read separately.
+    /// Workload of its ranks: a table as of `[workload]`, or the name of a pattern; read separately.
     #[serde(default, skip_serializing, deserialize_with = "apart")]
     #[cfg_attr(test, schemars(with = "Option<WorkloadSpec>"))]
     pub workload: (),

@@ -11,7 +11,9 @@ use crate::fabric::Fabric;
 use crate::reading::tree::{Entry, Table};
 use crate::units::{Bandwidth, Time};
 
-/// `[link]`: links of a fabric that leaves them to the machine.
+/// `[link]`: links of a fabric that leaves them to the machine. A topology file with a `[link]` table does
+/// so, and so does a topology whose table has no `bandwidth`. The `[link]` of the machine (`-m`) or of the
+/// scenario applies; `--set link.KEY` overrides both.
 #[spec(Default)]
 pub struct LinkSpec {
     /// Bandwidth of a link in each direction.

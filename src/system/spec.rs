@@ -92,7 +92,8 @@ pub struct ProgramDataSpec {
     pub program: Located<String>,
     /// Computation data: one set for all ranks, or sets for ranges of ranks; "0-7=a.comp,8-15=b.comp".
     pub computation: Located<String>,
-    /// Communication data: one set for all pairs of ranks, and further sets for some pairs. Messages take the
+    /// Communication data: one set for all pairs of ranks, and further sets for some pairs. Without it, the
+    /// nodes and the fabric of the scenario give these times; they are refused beside it. Messages take the
     /// times measured for their sizes; "gigabit.comm".
     pub communication: Option<Located<String>>,
     /// Factor that multiplies the times of blocks, or factors for ranges of ranks; "0-7=1.5,8-15=0.8".

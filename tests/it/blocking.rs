@@ -1,10 +1,10 @@
-//! `--sharing blocking` and large packets: beside small packets, at the edges, and where they are refused.
+//! `--sharing blocking` and large packets, compared with small packets; edge cases; refusals.
 
 use hayase::report::Status;
 use hayase::scenario::Loader;
 use hayase::simulation::RunOptions;
 
-/// An all-to-all on a torus of 4 x 4 whose messages are 200 packets.
+/// Loads an all-to-all on a torus of 4 x 4 whose messages are 200 packets.
 fn torus(pattern: &str, seed: u64) -> Loader {
     Loader::new().topology("torus-4x4").pattern(pattern).size("300 KB").jitter("1.5us").seed(seed)
 }
@@ -23,14 +23,14 @@ fn iq(loader: Loader, avoidance: &str) -> Loader {
 
 const PATTERNS: [&str; 2] = ["all-to-all-simple-spread", "all-to-all-2d-spread"];
 
-/// By how much what is modelled lasts longer than the packets, on average over patterns and seeds.
+/// Returns the relative excess of a model's time over that of packets, averaged over patterns and seeds.
 fn error(model: impl Fn(Loader) -> Loader, avoidance: &str) -> f64 {
     let runs = || PATTERNS.into_iter().flat_map(|pattern| [1, 2].map(|seed| torus(pattern, seed)));
     let modelled: f64 = runs().map(|loader| makespan(model(loader))).sum();
     modelled / runs().map(|loader| makespan(iq(loader, avoidance))).sum::<f64>() - 1.0
 }
 
-/// On the 8 x 8 torus, where many messages meet; on 4 x 4 it is 22 % short where max-min is 29 %.
+/// On the 8 x 8 torus, where many messages meet. On 4 x 4 blocking is 22 % short and max-min 29 %.
 #[test]
 fn blocking_is_closer_to_packets_in_input_queues_than_max_min_is() {
     let torus = || Loader::new().topology("torus-8x8").pattern(PATTERNS[0]).size("150 KB").jitter("1.5us").seed(1);
@@ -80,7 +80,7 @@ fn every_fabric_and_rule_comes_to_its_end_and_to_the_same_bits() {
                 "[workload.all-to-all]\nalgorithm = 'random-order'\nsize = '20 KB'\ninjection = 'window=3'\n";
             let text = format!("{fabric}\nbandwidth = '1 GB/s'\n{rule}[sharing.blocking]\n{channels}\n{workload}");
             if Loader::new().text("s.toml", &*text).load_pattern().is_err() {
-                // A rule that does not fit the fabric.
+                // The rule does not fit the fabric.
                 assert!(!rule.is_empty(), "{text}");
                 continue;
             }
@@ -102,7 +102,7 @@ fn nothing_to_send_and_nobody_to_send_to() {
     }
 }
 
-/// The time of an incast is that of one link: an answer that lets links carry more than they can is below it.
+/// An incast takes the time of one link: a result that overloads links would be below it.
 #[test]
 fn no_incast_ends_before_its_last_link_can_be_through() {
     for fabric in ["torus-4x4", "torus-8x8", "crossbar-64", "fat-tree-54"] {

@@ -3,7 +3,7 @@
 use hayase::rng::Stream;
 use hayase::{Loader, RunOptions};
 
-/// Makespan and bound of a run, with the network as it is and with messages that do not see each other \[s\].
+/// Returns makespan and bound of a run, with the given network and without contention \[s\].
 fn both(text: &str) -> [(f64, Option<f64>); 2] {
     ["", "[transport.contention-free]\n"].map(|transport| {
         let scenario = Loader::new().text("run.toml", format!("{text}{transport}")).load();

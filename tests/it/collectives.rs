@@ -1,4 +1,5 @@
-//! Collectives as patterns: their messages are those of programs, and a lone one takes the time of its closed form.
+//! Collectives as patterns: their messages are those of programs, and a single one takes the time of its
+//! closed form.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use insta::assert_snapshot;
 
 const RANKS: [u32; 9] = [1, 2, 3, 5, 7, 8, 12, 16, 17];
 
-/// 1 byte a nanosecond on each link, and 100 ns on each of the two links of a route.
+/// Returns a crossbar with 1 byte a nanosecond on each link, and 100 ns on each of the two links of a route.
 fn crossbar(nodes: u32) -> String {
     format!("[topology.crossbar]\nnodes = {nodes}\nbandwidth = \"1 GB/s\"\nlatency = \"100 ns\"\n")
 }
@@ -21,7 +22,7 @@ fn collective(operation: &str, lines: &str) -> String {
     format!("[workload.collective]\noperation = \"{operation}\"\n{}\n", lines.replace(';', "\n"))
 }
 
-/// How long it takes among so many ranks, and how many messages and bytes it sends.
+/// Runs a workload on a number of nodes; returns its time, and the number of messages and bytes it sends.
 fn run(nodes: u32, workload: &str) -> (f64, u64, u64) {
     let loader = Loader::new().text("fabric.toml", crossbar(nodes)).text("work.toml", workload);
     let scenario = loader.load_pattern().unwrap_or_else(|invalid| panic!("{workload}: {invalid}"));
@@ -30,7 +31,7 @@ fn run(nodes: u32, workload: &str) -> (f64, u64, u64) {
     (report.head.makespan_s * 1e9, report.head.messages, report.head.bytes)
 }
 
-/// The call of a program that is this operation, where all blocks have one size.
+/// Returns the call of a program for this operation, if all blocks have one size.
 fn call_of(operation: Operation) -> Option<CollectiveCall> {
     let ops = CollectiveCall::ALL.into_iter().map(|call| {
         let one = Collective { call, comm: 0, root: 0, counts: Counts::Same(0) };
@@ -43,8 +44,9 @@ fn needs_size(operation: Operation) -> bool {
     operation != Operation::Barrier
 }
 
-/// On nodes that cost nothing a send is over at once: a program's messages go as soon as what they need has been
-/// received, as those of its pattern under the rule `all`. Both are the same messages, so they take the same time.
+/// On nodes that cost nothing a send is complete at once. So a program's messages leave as soon as the data
+/// they need has been received, like those of its pattern under the rule `all`. Both are the same messages,
+/// so they take the same time.
 #[test]
 fn a_collective_as_a_pattern_takes_the_time_of_the_same_in_a_program() {
     for &operation in Operation::ALL {
@@ -117,7 +119,7 @@ fn a_lone_collective_takes_the_time_of_its_closed_form() {
             ("scatter", "linear-nonblocking", one((p - 1.0) * m)),
             ("alltoall", "linear", one((p - 1.0) * m)),
             ("alltoallv", "scattered", one((p - 1.0) * m)),
-            // The root asks for each.
+            // The root requests each block.
             ("gather", "linear-sync", (p - 1.0) * (one(0.0) + one(m))),
         ];
         let of_powers = [
@@ -155,13 +157,13 @@ fn a_lone_collective_takes_the_time_of_its_closed_form() {
     }
 }
 
-/// 40 ranks have 39 others: 32 at a time, then the 7 that are left, each batch after the one before.
+/// 40 ranks have 39 partners: 32 at a time, then the remaining 7, each batch after the one before.
 #[test]
 fn a_scattered_alltoall_waits_for_a_batch_before_it_starts_the_next() {
     let (found, messages, _) = run(40, &collective("alltoall", "algorithm = \"scattered\"; size = \"1 KB\""));
     assert_eq!(messages, 40 * 39);
     assert!((found - (200.0 + 32_000.0 + 200.0 + 7_000.0)).abs() < 0.1, "{found}");
-    // On nodes that cost something it is the program that waits so.
+    // On nodes that cost something, the program waits in this way.
     let loader = Loader::new()
         .text("fabric.toml", crossbar(40))
         .text("node.toml", "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nGs = \"0 ns/B\"\nS = \"0 B\"\n")
@@ -170,7 +172,7 @@ fn a_scattered_alltoall_waits_for_a_batch_before_it_starts_the_next() {
     assert!(measured.makespan_s > 39.3e-6, "{}", measured.makespan_s);
 }
 
-/// What the rules choose is the algorithm of that name.
+/// The rules choose an algorithm by its name.
 #[test]
 fn without_a_name_the_rules_choose() {
     for operation in [Operation::Alltoall, Operation::Bcast, Operation::Allgather, Operation::ReduceScatter] {
@@ -179,7 +181,7 @@ fn without_a_name_the_rules_choose() {
                 let call = Call::equal(operation, ranks, bytes).of_usual_elements();
                 for (like, plan) in [("mpich", rules::mpich::plan(&call)), ("open-mpi", rules::open_mpi::plan(&call))] {
                     let size = format!("size = \"{bytes} B\"");
-                    // A chain is in segments where it is named.
+                    // A chain is in segments if it is named.
                     if matches!(plan.algorithm, Algorithm::Chain | Algorithm::Pipeline) {
                         continue;
                     }
@@ -193,7 +195,7 @@ fn without_a_name_the_rules_choose() {
     }
 }
 
-/// A pattern with a file of its own and the collective of the same name send the same.
+/// A pattern with a file of its own sends the same messages as the collective of the same name.
 #[test]
 fn every_algorithm_of_every_operation_has_a_name() {
     for &operation in Operation::ALL {

@@ -6,7 +6,7 @@ use hayase::simulation::{LinkUses, RunOptions};
 
 /// Topology, pattern, settings, and the fingerprint that every machine must find.
 ///
-/// The same list is held against the release build by the build server. A change that moves one of them raises
+/// The build server checks the release build against the same list. A change that moves one of them raises
 /// `hayase::plan::RESULTS`.
 const FINGERPRINTS: &str = include_str!("fingerprints.txt");
 
@@ -53,7 +53,7 @@ fn observing_a_run_does_not_change_it() {
     assert_eq!(messages, plain.head.messages);
 }
 
-/// Returns the uses of links without delays, which are measured only where messages are played.
+/// Returns the uses of links without delays, which are measured only if messages are played.
 fn without_delays(links: &LinkUses) -> Vec<LinkUse> {
     links.iter().map(|link| LinkUse { delay_s: 0.0, ..link }).collect()
 }
@@ -88,7 +88,7 @@ fn even_steps_are_counted_to_the_bit_as_they_are_played() {
                 loader = loader.set("--set", set);
             }
             let scenario = loader.load_pattern().unwrap();
-            // Whoever looks at messages has them played.
+            // An observer of messages has them played.
             let mut look = |_: &hayase::report::MessageRecord| {};
             let options = RunOptions { link_use: true, on_message: Some(&mut look), ..RunOptions::default() };
             let played = scenario.run(options);
@@ -134,7 +134,7 @@ fn a_barrier_counted_step_by_step_ends_when_its_messages_do() {
     }
 }
 
-/// Fabrics from 65,536 links on are built, and their links prepared for a run, by all threads.
+/// All threads build fabrics with 65,536 links or more, and prepare their links for a run.
 #[test]
 fn a_large_run_is_the_same_on_any_number_of_threads() {
     let run = |threads: usize, placement: &str, sharing: &str| {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// All pages of docs/, and these.
+/// Documents that are checked in addition to the pages of docs/.
 const BESIDE_DOCS: &[&str] = &[
     "README.md",
     "CHANGELOG.md",
@@ -99,7 +99,7 @@ fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap()
 }
 
-/// The name by which a heading can be linked to.
+/// Returns the anchor of a heading.
 fn anchor(line: &str) -> Option<String> {
     let heading = line.trim_start_matches('#');
     if heading.len() == line.len() || !heading.starts_with(' ') {

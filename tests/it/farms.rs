@@ -3,7 +3,7 @@
 use hayase::scenario::Loader;
 use hayase::sweep::Control;
 
-/// 2,000 results of 100 KB come over one link of 1 GB/s, which more workers do not make faster.
+/// 2,000 results of 100 KB cross one link of 1 GB/s, which more workers do not speed up.
 #[test]
 fn the_links_of_the_master_are_a_bound() {
     let of = |workers: u32, results: &str| {

@@ -1,4 +1,4 @@
-//! Links that fail, carry less or come back: times known in closed form, and an oracle from scratch.
+//! Links that fail, carry less or come back: closed forms, and an oracle that computes from scratch.
 
 use hayase::Scenario;
 use hayase::fabric::{Fabric, LinkChange};
@@ -9,14 +9,14 @@ use hayase::rng::Stream;
 use hayase::scenario::Loader;
 use hayase::simulation::{PatternOutcome, PatternWork, RunOptions};
 
-/// A message of 1 MB takes 1 ms on a link of these.
+/// Mesh of two nodes. A message of 1 MB takes 1 ms on a link.
 const MESH: &str = "[topology.mesh]\ndims = [2]\nhost-link = false\nbandwidth = \"1 GB/s\"\n";
 
 fn ring(nodes: u32) -> String {
     format!("[topology.torus]\ndims = [{nodes}]\nhost-link = false\nbandwidth = \"1 GB/s\"\n")
 }
 
-/// Every node sends 1 MB to the one so many after it, at once.
+/// Returns a workload in which every node sends 1 MB at once, to the node `offset` places after it.
 fn shift(offset: u32) -> String {
     format!("[workload.permutation]\nkind = \"shift\"\noffset = {offset}\nsize = \"1 MB\"\n")
 }
@@ -35,7 +35,7 @@ fn makespan_ms(parts: &[&str]) -> f64 {
     outcome.report.head.makespan_s * 1e3
 }
 
-/// Equal but for the last digits.
+/// Returns true if two values are equal except for the last digits.
 fn same(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs()
 }
@@ -49,10 +49,10 @@ fn a_link_that_halves_at_half_time_takes_one_and_a_half_times_as_long() {
         let found = makespan_ms(&[&sharing, &ring(3), &shift(1), HALVED]);
         assert!(same(found, 1.5), "{policy}: {found}");
     }
-    // In SimGrid's terms, too; its factors are of bandwidth and latency.
+    // Also in SimGrid's terms, with factors of bandwidth and latency.
     let found = makespan_ms(&["[transport.flow]\nbandwidth-factor = 0.5\n", &ring(3), &shift(1), HALVED]);
     assert!(same(found, 2.0 + 1.5), "0.5 ms at 0.5 GB/s, then 0.25 GB/s: {found}");
-    // From the start, everywhere.
+    // From the start, on all links.
     let degraded = "[faults]\nlinks = \"100 %\"\nbandwidth = \"25 %\"\n";
     assert!(same(makespan_ms(&[&ring(3), &shift(1), degraded]), 4.0));
     let rate = "[faults]\nlinks = [\"node 1 <-> node 2\"]\nbandwidth = \"200 MB/s\"\n";
@@ -69,7 +69,7 @@ fn of_two_parallel_cables_the_other_one_carries_both() {
         fabric.links().ids().map(|link| fabric.link_name(link)).find(|name| name.matches('L').count() == 2).unwrap();
     let one = format!("[faults]\nlinks = ['{} #2']\n", name.replace("->", "<->"));
     assert!(same(makespan_ms(&[tree, &work, &one]), 2.0));
-    // At half time: the messages on it start again, beside the others, which have 0.5 MB left.
+    // At half time: the messages on the link start again, beside the others, which have 0.5 MB left.
     let later =
         format!("[[faults.event]]\nat = \"0.5 ms\"\nlink = '{} #2'\nstate = \"down\"\n", name.replace("->", "<->"));
     assert!(same(makespan_ms(&[tree, &work, &later]), 0.5 + 1.0 + 0.5));
@@ -101,17 +101,17 @@ fn down_and_up(link: &str, down: &str, up: &str) -> String {
 #[test]
 fn a_message_on_a_link_that_fails_is_sent_again_when_there_is_a_way() {
     let (work, link) = (shift(1), "node 0 -> node 1");
-    // No other way: it waits until the link is back.
+    // There is no other path: the message waits until the link is back.
     let events = down_and_up(link, "0.25 ms", "0.75 ms");
     assert!(same(makespan_ms(&[MESH, &work, &events]), 1.75));
     assert!(same(makespan_ms(&["[faults]\nrerouting-delay = \"0.1 ms\"\n", &events, MESH, &work]), 1.85));
-    // Another way: round the ring.
+    // There is another path: around the ring.
     assert!(same(makespan_ms(&[&ring(3), &work, &events]), 1.25));
     assert!(same(makespan_ms(&["[faults]\nrerouting-delay = \"0.1 ms\"\n", &events, &ring(3), &work]), 1.35));
-    // Latencies are a part of the way: a message that has not entered yet starts again, too.
+    // Latencies count as part of the path: a message that has not entered yet starts again, too.
     let slow = "[topology.mesh]\ndims = [2]\nhost-link = false\nbandwidth = \"1 GB/s\"\nlatency = \"1 ms\"\n";
     assert!(same(makespan_ms(&[slow, &work, &events]), 2.75));
-    // What fails after all has arrived concerns nobody.
+    // A failure after the last arrival has no effect.
     let late = down_and_up(link, "3 ms", "9 s");
     assert!(same(makespan_ms(&[MESH, &work, &late]), 1.0));
     let outcome = run(&[MESH, &work, &events]);
@@ -130,12 +130,12 @@ fn a_link_that_is_back_is_used_again() {
 fn what_is_lost_never_arrives_and_the_run_says_so() {
     let lost = "[faults]\non-failure = \"lost\"\n[[faults.event]]\nat = \"0.5 ms\"\nlink = \"node 0 -> node 1\"\nstate = \"down\"\n";
     let outcome = run(&[lost, &ring(3), &shift(1)]);
-    // Nobody waits for it.
+    // No rank waits for it.
     let head = outcome.report.head;
     assert_eq!((head.status, head.messages), (Status::Complete, 2));
     let faults = head.faults.unwrap();
     assert_eq!((faults.lost, faults.stranded, &faults.without_way[..]), (1, 0, &["node 0 -> node 1".to_owned()][..]));
-    // Nowhere to be sent again to.
+    // There is no path to send it again.
     let stranded = "[[faults.event]]\nat = \"0.5 ms\"\nlink = \"node 0 -> node 1\"\nstate = \"down\"\n";
     let head = run(&[MESH, &shift(1), stranded]).report.head;
     assert_eq!((head.status, head.messages), (Status::Deadlocked, 1));
@@ -184,14 +184,16 @@ fn the_same_part_and_seed_fail_in_every_transport_and_under_every_rule() {
             let faults = outcome.report.head.faults.clone().unwrap();
             assert_eq!(faults.failed_links.count, 6, "3.2 of 32 cables, both ways");
             assert!(outcome.links.iter().all(|link| !link.failed || link.bytes == 0), "{transport}, {rule}");
-            // Rings of input queues may block each other round what has failed; that is told apart.
+            // Cycles of input queues may block each other around the failed links; that is reported
+            // separately.
             let told = outcome.report.head.status == Status::Complete || transport == "packet:iq";
             assert!(told, "{transport}, {rule}");
         }
     }
 }
 
-/// When messages that all start at once arrive, from scratch: rates by water-filling after every arrival and change.
+/// Returns the arrival times of messages that all start at once, computed from scratch: rates by
+/// water-filling after every arrival and change.
 fn oracle(fabric: &Fabric, routes: &[Vec<LinkId>], bytes: f64, changes: &[(f64, LinkId, f64)]) -> Vec<f64> {
     let mut capacity: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
     let (mut left, mut ends, mut now) = (vec![bytes; routes.len()], vec![f64::INFINITY; routes.len()], 0.0);

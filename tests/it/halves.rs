@@ -1,4 +1,4 @@
-//! Halves beside all halves of small fabrics, and beside what is known of larger ones.
+//! Searches for halves, compared with all halves of small fabrics, and with known values for larger ones.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ fn fabric(topology: &str) -> Fabric {
     Arc::unwrap_or_clone(loaded.fabric)
 }
 
-/// Returns the least that any halves carry in one direction \[B/s\], over all sets of switches: of nodes that are too
-/// many on one side, what their links carry, which are alike.
+/// Returns the least capacity across any halves in one direction \[B/s\], over all sets of switches. If a
+/// side has too many nodes, the links of the surplus nodes are cut; they are alike.
 fn least_of_all(fabric: &Fabric) -> f64 {
     let (nodes, switches) = (fabric.nodes(), fabric.switches());
     let of_switch = |vertex: VertexId| vertex.0.checked_sub(nodes).map(|switch| switch as usize);
@@ -38,7 +38,7 @@ fn least_of_all(fabric: &Fabric) -> f64 {
         let inside: u32 = (0..hosts.len()).filter(|&switch| first(switch)).map(|switch| hosts[switch]).sum();
         let across = cables.iter().filter(|&&(a, b, _)| first(a) && !first(b)).map(|cable| cable.2).sum::<f64>();
         for half in [nodes / 2, nodes.div_ceil(2)] {
-            // Senders outside, or receivers inside.
+            // Surplus senders outside, or surplus receivers inside.
             let (outside, within) = (half.saturating_sub(inside), inside.saturating_sub(half));
             least = least.min(across + f64::from(outside) * injection + f64::from(within) * ejection);
         }
@@ -46,8 +46,8 @@ fn least_of_all(fabric: &Fabric) -> f64 {
     least
 }
 
-/// Returns trees of two and three levels, from full bisection to a cable for each part, whose parts are even and odd in
-/// number.
+/// Returns trees of two and three levels, from full bisection to a cable for each part, with even and odd
+/// numbers of parts.
 fn trees() -> Vec<String> {
     let mut texts = Vec::new();
     for sizes in ["[2, 4]", "[2, 7]", "[3, 3]", "[4, 5]", "[5, 3]", "[2, 2, 3]", "[2, 3, 2]", "[3, 2, 2]", "[2, 3, 3]"]
@@ -134,7 +134,7 @@ fn a_search_finds_the_least_of_all_halves_of_small_fabrics() {
     }
 }
 
-/// Random graphs of switches with different numbers of nodes and cables of different bandwidth.
+/// Random graphs of switches with different numbers of nodes and different cables.
 #[test]
 fn a_search_finds_the_least_of_all_halves_of_random_graphs() {
     let mut random = Stream::new(7, "test");
@@ -171,7 +171,7 @@ fn a_search_finds_the_least_of_all_halves_of_random_graphs() {
     }
 }
 
-/// Values of halves that are known from elsewhere: by hand, or by searches of other programs.
+/// Known values of halves: by hand, or by searches of other programs.
 #[test]
 fn halves_of_named_fabrics_carry_no_more_than_those_that_are_known() {
     let named = |name: &str| Arc::unwrap_or_clone(Loader::new().topology(name).load_topology().unwrap().fabric);

@@ -1,4 +1,4 @@
-//! Which job delays which: closed forms, and what holds of any mix.
+//! Interference: closed forms for the delay of one job by another, and properties of any mix.
 
 use std::fmt::Write;
 
@@ -7,8 +7,7 @@ use hayase::rng::Mix;
 use hayase::simulation::Outcome;
 use hayase::{Loader, RunOptions};
 
-/// The report, and the time that the messages of each job were under way longer than alone, where links carry 1 GB/s
-/// without latency.
+/// Runs the jobs of a text; returns the report.
 fn run(text: &str, interference: bool) -> JobsReport {
     let scenario = match Loader::new().text("jobs.toml", text).load() {
         Ok(scenario) => scenario,
@@ -20,7 +19,7 @@ fn run(text: &str, interference: bool) -> JobsReport {
     }
 }
 
-/// The matrix [ms].
+/// Returns the matrix \[ms\].
 fn matrix(report: &JobsReport) -> Vec<Vec<f64>> {
     let pairs = report.interference.as_ref().expect("it was asked for");
     let names: Vec<&str> = report.jobs.iter().map(|job| job.name.as_str()).collect();
@@ -39,7 +38,7 @@ fn close(found: &[Vec<f64>], expected: &[&[f64]]) {
 /// Two switches with six nodes each and one cable between them.
 const BELL: &str = "[topology.fat-tree]\ndown = [6, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";
 
-/// One message from node to node.
+/// Returns a job of one message from node to node.
 fn one(name: &str, nodes: &str, size: &str, start: &str) -> String {
     format!(
         "[[job]]\nname = \"{name}\"\nplacement.nodes.list = \"{nodes}\"\nstart = \"{start}\"\n\
@@ -47,7 +46,7 @@ fn one(name: &str, nodes: &str, size: &str, start: &str) -> String {
     )
 }
 
-/// Messages of a job from a file, ranks on these nodes.
+/// Returns a job of messages from a file, with ranks on these nodes.
 fn listed(name: &str, nodes: &str, file: &str) -> String {
     format!("[[job]]\nname = \"{name}\"\nplacement.nodes.list = \"{nodes}\"\n[job.workload.file]\npath = \"{file}\"\n")
 }
@@ -85,9 +84,9 @@ fn of_three_jobs_each_pays_by_the_messages_of_the_others() {
 
 #[test]
 fn what_a_narrower_link_of_the_own_job_causes_is_no_fault_of_others() {
-    // a sends two messages from node 0 at once, which its host link holds at 0.5 GB/s each, and a cable of 1.5 GB/s on
-    // which b is holds all three there. Without b they were no faster: each loses half of 2 ms to the other; b loses
-    // half of 1 ms to both of them.
+    // a sends two messages from node 0 at once. Its host link holds them at 0.5 GB/s each; with b, a cable of
+    // 1.5 GB/s holds all three there. Without b they were no faster: each loses half of 2 ms to the other; b
+    // loses half of 1 ms to both of them.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("two.csv");
     std::fs::write(&path, "src,dst,bytes\n0,1,1000000\n0,2,1000000\n").unwrap();

@@ -1,4 +1,4 @@
-//! Jobs with weights: times of closed forms, and what knows no weights.
+//! Jobs with weights: closed forms, and cases in which weights have no effect.
 
 use hayase::report::JobsReport;
 use hayase::simulation::Outcome;
@@ -15,7 +15,7 @@ fn report(text: &str) -> JobsReport {
 /// Two switches with three nodes each and one cable between them.
 const BELL: &str = "[topology.fat-tree]\ndown = [3, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";
 
-/// One message from the first switch to the second.
+/// Returns a job of one message from the first switch to the second.
 fn one(name: &str, nodes: &str, size: &str, weight: &str) -> String {
     format!(
         "[[job]]\nname = \"{name}\"\nplacement.nodes.list = \"{nodes}\"\nweight = {weight}\n\
@@ -44,10 +44,10 @@ fn rates_on_a_full_link_are_in_proportion_to_weights() {
     let three = [("a", "0,3", "6 MB", "3"), ("b", "1,4", "4 MB", "2"), ("c", "2,5", "2 MB", "1")];
     let text = three.iter().fold(BELL.to_owned(), |text, (a, b, c, d)| text + &one(a, b, c, d));
     close(&text, &[12e-3, 12e-3, 12e-3]);
-    // With a weight of 1e6 it has the link for itself, but for a millionth.
+    // With a weight of 1e6 it has nearly the whole link, except for a millionth.
     let text = format!("{BELL}{}{}", one("a", "0,3", "6 MB", "1e6"), one("b", "1,4", "4 MB", "1"));
     close(&text, &[6e-3 * (1.0 + 1e-6), 10e-3]);
-    // So does equal share, which divides by weights, too.
+    // So does equal share, which also divides by weights.
     let text =
         format!("sharing = \"equal-share\"\n{BELL}{}{}", one("a", "0,3", "6 MB", "3"), one("b", "1,4", "4 MB", "1"));
     close(&text, &[8e-3, 10e-3]);
@@ -69,7 +69,7 @@ fn jobs_of_one_weight_run_as_without() {
     let one = jobs("").replacen("name = \"b\"", "name = \"b\"\nweight = 2", 1);
     let weighted = report(&one);
     assert_ne!(weighted.head.fingerprint, without.head.fingerprint);
-    // The one that weighs more is no slower for it, and what is alone is as it was, up to rounding.
+    // The job with the larger weight is not slower for it, and a job alone is unchanged, up to rounding.
     assert!(weighted.jobs[1].makespan_s <= without.jobs[1].makespan_s);
     for (job, known) in weighted.jobs.iter().zip(&without.jobs) {
         let (alone, known) = (job.alone_s.unwrap(), known.alone_s.unwrap());

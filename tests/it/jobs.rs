@@ -1,4 +1,4 @@
-//! Several jobs on one fabric: times of closed forms, and those of one merged list of messages.
+//! Several jobs on one fabric: closed forms, and the times of one merged list of messages.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ fn report(text: &str) -> JobsReport {
     }
 }
 
-/// The mistakes of a text, in lines.
+/// Returns the mistakes of a text, in lines.
 fn mistakes(text: &str) -> String {
     match Loader::new().text("jobs.toml", text).load_all() {
         Err(invalid) => invalid.lines(),
@@ -32,7 +32,7 @@ fn mistakes(text: &str) -> String {
 /// Two switches with three nodes each and one cable between them.
 const BELL: &str = "[topology.fat-tree]\ndown = [3, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";
 
-/// One message from the first switch to the second.
+/// Returns a job of one message from the first switch to the second.
 fn one(name: &str, nodes: &str, size: &str, start: &str) -> String {
     format!(
         "[[job]]\nname = \"{name}\"\nplacement.nodes.list = \"{nodes}\"\nstart = \"{start}\"\n\
@@ -56,7 +56,7 @@ fn two_jobs_share_a_link_while_both_have_something_to_send() {
     close(a.slowdown.unwrap(), 1.4);
     close(b.slowdown.unwrap(), 2.0);
     close(report.head.makespan_s, 14e-3);
-    // They meet on the cable between the switches, which carries all of both, and nowhere else.
+    // They meet only on the cable between the switches, which carries all their messages.
     let meetings: Vec<(f64, usize)> = report.meetings.iter().map(|link| (link.utilisation, link.jobs.len())).collect();
     assert_eq!(meetings, [(1.0, 2), (1.0, 2)][..meetings.len()]);
     assert!(!meetings.is_empty());
@@ -79,8 +79,8 @@ fn jobs_that_never_meet_are_as_fast_as_alone_to_the_last_bit() {
     assert_eq!(report.jobs[1].repetitions, 3);
 }
 
-/// A random list of messages of one job, and the same as a part of a list of all: ranks are from `first` on there, and
-/// the first message of each rank waits for the start of the job.
+/// Returns a random list of messages of one job, and adds it to a list of all jobs. There its ranks count
+/// from `first`, and the first message of each rank waits for the start of the job.
 fn random_job(random: Mix, job: u64, first: u32, start_ns: u64, merged: &mut String) -> (u32, String) {
     let draw = |key: u64, bound: u64| random.two_below(job, key, bound);
     let ranks = 2 + draw(0, 9) as u32;
@@ -109,7 +109,7 @@ fn jobs_take_the_same_time_as_one_merged_list_to_the_last_bit() {
         torus,
         "[topology.fat-tree]\ndown = [4, 4, 3]\nup = [1, 2, 2]\nbandwidth = [\"2 GB/s\", \"1 GB/s\", \"1.5 GB/s\"]",
     ];
-    // The same on packets, and on what is left of a torus of which cables fail, from the start or at a time.
+    // The same with packets, and on a torus where cables fail, from the start or at a time.
     let more = [
         "transport = \"packet\"\n",
         "faults.links = \"10 %\"\n",
@@ -171,8 +171,8 @@ fn programs_and_farms_are_jobs_as_well() {
     assert!(program.makespan_s.unwrap() > 0.0 && farm.makespan_s.unwrap() >= 8e-3);
     assert!((farm.start_s.unwrap() - 1e-3).abs() < 1e-15);
     assert_eq!(report.head.makespan_s, program.end_s.unwrap().max(farm.end_s.unwrap()));
-    // The ring takes a millisecond and is done until the others have ended; 20 KB at a tenth of the host link is sent
-    // every 200 us on average.
+    // The ring takes a millisecond and repeats until the other jobs have ended; 20 KB at a tenth of the host
+    // link leave every 200 us on average.
     assert!(ring.makespan_s.is_none() && ring.repetitions >= 8, "{ring:?}");
     let capacity = 1e9;
     let offered = load.bytes as f64 / 12.0 / (capacity * report.head.makespan_s);
@@ -252,7 +252,7 @@ fn a_report_of_jobs_is_run_again_to_the_same_report() {
         text.to_owned()
     });
     assert_eq!(again.head.fingerprint, first.head.fingerprint);
-    // Another seed, another placement and another permutation.
+    // Another seed gives another placement and another permutation.
     let scenario = Loader::new().text("jobs.toml", text).load().unwrap();
     let other = scenario.with_seed(6).unwrap().run(RunOptions::default()).summary();
     let directly = Loader::new().text("jobs.toml", text.replace("seed = 5", "seed = 6")).load().unwrap();
@@ -263,12 +263,12 @@ fn a_report_of_jobs_is_run_again_to_the_same_report() {
 #[test]
 fn a_pattern_against_groups_is_about_those_of_its_job() {
     let adv = |messages: u32| format!("[job.workload.adv]\nk = 1\nsize = \"20 KB\"\nmessages = {messages}\n");
-    // By itself it is what it is without jobs.
+    // By itself it is the same as without jobs.
     let whole = format!("topology = \"dragonfly-72\"\n{}", adv(3).replace("job.", ""));
     let alone = Loader::new().text("plain.toml", whole).load().unwrap().run(RunOptions::default()).summary();
     let single = report(&format!("topology = \"dragonfly-72\"\n[[job]]\nname = \"a\"\n{}", adv(3)));
     assert_eq!(single.head.fingerprint, alone.fingerprint);
-    // Behind 21 ranks of another its first group is one that it has a part of.
+    // After 21 ranks of another job, its first group is one that it only partly has.
     for (first, placement) in [(21, "ranks = 38"), (30, "placement.nodes.list = \"30-67\"\nranks = 38")] {
         let text = format!(
             "topology = \"dragonfly-72\"\n[[job]]\nname = \"r\"\nranks = 21\n[job.workload.ring]\nsize = \"1 KB\"\n\
@@ -290,7 +290,7 @@ fn a_pattern_against_groups_is_about_those_of_its_job() {
         };
         scenario.run(RunOptions { on_message: Some(&mut see), ..RunOptions::default() });
         assert_eq!(count, 38 * 20);
-        // Another seed draws another one, about the same groups.
+        // Another seed draws another one, with the same groups.
         let again = scenario.with_seed(9).unwrap().run(RunOptions::default()).summary();
         let directly = Loader::new().text("jobs.toml", text).set("--set", "seed=9");
         let directly = directly.load().unwrap_or_else(|invalid| panic!("{invalid}"));
@@ -300,7 +300,7 @@ fn a_pattern_against_groups_is_about_those_of_its_job() {
 
 #[test]
 fn what_fails_is_in_the_report_of_jobs_and_slows_them_alone_as_well() {
-    // Two cables between the switches, of which one fails when half of each message has gone.
+    // Two cables between the switches, one of which fails when half of each message has been sent.
     let bell = BELL.replace("up = [1, 1]", "up = [1, 2]");
     let jobs = one("a", "0,3", "4 MB", "0 s") + &one("b", "1,4", "4 MB", "0 s");
     let whole = report(&format!("{bell}{jobs}"));
@@ -308,12 +308,12 @@ fn what_fails_is_in_the_report_of_jobs_and_slows_them_alone_as_well() {
     let faults = cut.head.faults.as_ref().unwrap();
     assert!(whole.head.faults.is_none());
     assert!(faults.failed_links.count > 0 && !faults.events, "{faults:?}");
-    // Both cross what is left, which one of them has to itself.
+    // Both cross the remaining cable, one of them alone.
     assert!((cut.head.makespan_s - 8e-3).abs() < 1e-9, "{}", cut.head.makespan_s);
     for job in &cut.jobs {
         assert!((job.alone_s.unwrap() - 4e-3).abs() < 1e-9 && (job.slowdown.unwrap() - 2.0).abs() < 1e-9, "{job:?}");
     }
-    // What is lost is waited for in vain, and said.
+    // Receivers wait in vain for lost messages, and that is reported.
     let lost = format!("faults = {{ links = \"100 %\", at = \"1 ms\", on-failure = \"lost\" }}\n{bell}{jobs}");
     let lost = report(&lost);
     assert_eq!(lost.head.status, hayase::report::Status::Deadlocked);
@@ -328,7 +328,7 @@ fn equal_jobs_draw_something_else_and_the_first_what_it_draws_alone() {
     };
     let uniform = "[job.workload.uniform-random]\nsize = \"20 KB\"\nmessages = 5\nranks = 13\n";
     let farm = "[job.workload.master-slave]\nworkers = 12\ntasks = \"exponential:count=100,mean=1ms\"\n";
-    // Each has a switch of its own, one like the other: what differs is what was drawn.
+    // Each has a switch of its own, and the switches are alike: only the drawn values differ.
     let tree = "[topology.fat-tree]\ndown = [13, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";
     for work in [uniform, farm] {
         let both = format!("{tree}{}{}", job("a", "0-12", work), job("b", "13-25", work));
@@ -347,7 +347,7 @@ fn equal_jobs_draw_something_else_and_the_first_what_it_draws_alone() {
         let ([first, second], summary) = messages(&scenario);
         assert!(first != second && !first.is_empty(), "{work}");
         assert_eq!(summary.jobs[0].end_s, one.jobs[0].end_s);
-        // Another seed: the same whether it is given at once or afterwards.
+        // Another seed has the same effect whether it is given at once or afterwards.
         let at_once = Loader::new().text("jobs.toml", &both).seed(5).load().unwrap();
         assert_eq!(messages(&scenario.with_seed(5).unwrap()).0, messages(&at_once).0);
     }

@@ -1,4 +1,5 @@
-//! Who is late: the same straggler in a message file, in a pattern and in a program, with answers worked out by hand.
+//! Late ranks: the same straggler in a message file, in a pattern and in a program, with answers computed by
+//! hand.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,11 +12,11 @@ use hayase::simulation::{Outcome, PatternOutcome};
 use hayase::units::Time;
 use hayase::{Loader, RunOptions};
 
-/// Messages of 1 MB take 1 ms, and none is in another's way.
+/// Crossbar on which messages of 1 MB take 1 ms, without contention between different pairs.
 const CROSSBAR: &str = "[topology.crossbar]\nnodes = 8\nbandwidth = \"1 GB/s\"\n";
 
-/// A ring of four: everybody computes 1 ms and sends to the right, and once more when the left one's message has come.
-/// Rank 2 computes 3 ms longer at first.
+/// A ring of four: each rank computes 1 ms and sends to the right, and once more when the left one's message
+/// has arrived. Rank 2 first computes 3 ms longer.
 const RING: &str = "src,dst,bytes,delay,after,id\n\
     0,1,1000000,1 ms,,a0\n1,2,1000000,1 ms,,a1\n2,3,1000000,4 ms,,a2\n3,0,1000000,1 ms,,a3\n\
     0,1,1000000,1 ms,a3,\n1,2,1000000,1 ms,a0,\n2,3,1000000,1 ms,a1,\n3,0,1000000,1 ms,a2,\n";
@@ -28,7 +29,7 @@ fn run(text: &str) -> PatternOutcome {
     }
 }
 
-/// A scenario of these messages, in a folder that lasts as long as the test.
+/// Returns a scenario of these messages, in a folder that lasts as long as the test.
 fn of_messages(folder: &tempfile::TempDir, csv: &str, rest: &str) -> String {
     let path = folder.path().join("messages.csv");
     fs::write(&path, csv).unwrap();
@@ -43,7 +44,8 @@ fn ms(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e6
 }
 
-/// What goes back to a rank, whom that delays, how long it was waited for, and of that as it waited itself \[ms\].
+/// Returns the waits caused by a rank: rank, by its computing \[ms\], the ranks delayed by it, waits for it,
+/// and the part of these while it waited itself \[ms\].
 fn told(late: &LateRank) -> (u32, f64, Vec<(u32, f64)>, f64, f64) {
     let delays = late.delays.iter().map(|delayed| (delayed.rank, ms(delayed.time_s))).collect();
     (late.rank, ms(late.by_computing_s), delays, ms(late.waited_for_s), ms(late.as_it_waited_s))
@@ -56,7 +58,7 @@ fn a_straggler_in_a_message_file_is_found_and_whom_it_delays() {
     let report = &outcome.report;
     assert_eq!(ms(report.head.makespan_s), 7.0);
     let of = ranks(report);
-    // 3 waits from 2 to 5 ms for 2; it goes on 3 ms later than 0, which waits from 4 to 7 ms for it.
+    // 3 waits from 2 to 5 ms for 2; it continues 3 ms later than 0, which waits from 4 to 7 ms for it.
     assert_eq!(told(&of.late[0]), (2, 6.0, vec![(0, 3.0), (3, 3.0)], 3.0, 0.0));
     assert_eq!(told(&of.late[1]), (3, 0.0, vec![], 3.0, 3.0));
     assert_eq!(of.late.len(), 2);
@@ -108,7 +110,7 @@ fn whatever_is_sent_spans_and_path_have_no_gap() {
         for row in 0..draw.below(80) + 1 {
             let (src, dst) = (draw.below(ranks_), draw.below(ranks_));
             let (bytes, delay) = (draw.below(3) * 500_000, draw.below(3) * draw.below(2000));
-            // Of an earlier row, so that nothing waits in a circle.
+            // After an earlier row, so that no cycle of waits arises.
             let after = if row > 0 && draw.below(2) > 0 { draw.below(row).to_string() } else { String::new() };
             let after = if after.is_empty() { after } else { format!("m{after}") };
             let _ = writeln!(csv, "{src},{dst},{bytes},{delay} us,{after},m{row}");
@@ -129,7 +131,7 @@ fn whatever_is_sent_spans_and_path_have_no_gap() {
             now = step.end;
         }
         assert_eq!(now.seconds(), makespan, "seed {seed}");
-        // What goes back to ranks is part of what was waited, and of that nothing is counted twice.
+        // The waits attributed to ranks are part of all waits, and none is counted twice.
         let waited: f64 = of.ranks.iter().map(|rank| rank.recv_wait_s).sum();
         let caused: f64 = of.late.iter().map(|late| late.caused_s).sum();
         assert!(caused <= waited + 1e-12, "seed {seed}: {caused} of {waited}");
@@ -141,7 +143,7 @@ fn whatever_is_sent_spans_and_path_have_no_gap() {
 
 #[test]
 fn in_a_pattern_with_barriers_everybody_waits_for_the_last() {
-    // Rank r starts o_r late and sends for 1 ms; the barrier opens 1 ms after the last has started.
+    // Rank r starts o_r late and sends for 1 ms; the barrier opens 1 ms after the last start.
     let text = format!(
         "{CROSSBAR}[workload.ring]\nsize = \"1 MB\"\nranks = 7\nrounds = 1\ninjection = \"barrier\"\n\
          message-jitter = \"5 ms\"\n"
@@ -150,7 +152,7 @@ fn in_a_pattern_with_barriers_everybody_waits_for_the_last() {
     let of = ranks(&outcome.report);
     let starts: Vec<f64> = of.ranks.iter().map(|rank| rank.compute_s).collect();
     let (last, late) = (0..).zip(&starts).max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
-    // Of a ring that goes once around, a rank waits in the end for its left one alone.
+    // In a ring that goes around once, a rank finally waits only for its left neighbour.
     let left = |rank: usize| starts[(rank + 6) % 7];
     let expected: f64 = (0..7).map(|rank| (left(rank) - starts[rank]).max(0.0)).sum();
     let caused: f64 = of.late.iter().map(|late| late.by_computing_s).sum();
@@ -160,8 +162,8 @@ fn in_a_pattern_with_barriers_everybody_waits_for_the_last() {
 
 #[test]
 fn a_late_start_in_a_pattern_of_many_steps_delays_all_by_as_much() {
-    // An all-to-all in steps with a barrier each: after the first step all are let go together, o_max + 1 ms after the
-    // beginning, and nobody is late any more.
+    // An all-to-all in steps with barriers. After the first step all ranks continue together, at o_max + 1
+    // ms, and none is late any more.
     for ranks_ in [2_u32, 5, 8] {
         let text = format!(
             "{CROSSBAR}[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"1 MB\"\nranks = {ranks_}\n\
@@ -209,21 +211,22 @@ fn balanced_work_has_nobody_who_is_late() {
 
 #[test]
 fn a_rank_that_sends_more_than_others_is_late_by_its_sending() {
-    // 0 sends 3 ms to 2 and then to 1, which has sent 1 ms to 3: 1 waits 3 ms, 1 of them for its message alone.
+    // 0 sends 3 ms to 2 and then to 1, which has sent 1 ms to 3: 1 waits 3 ms, of which 1 ms is for its own
+    // message.
     let folder = tempfile::tempdir().unwrap();
     let csv = "src,dst,bytes\n0,2,3000000\n0,1,1000000\n1,3,1000000\n";
     let outcome = run(&of_messages(&folder, csv, ""));
     let late = &ranks(&outcome.report).late;
     let of = |rank: u32| late.iter().find(|row| row.rank == rank).unwrap();
-    // 2 waits for a message under way alone.
+    // 2 waits only for a message under way.
     assert_eq!((ms(of(0).by_computing_s), ms(of(0).waited_for_s)), (0.0, 3.0 + 3.0));
     assert_eq!(ms(of(0).by_sending_s), 2.0);
 }
 
 #[test]
 fn a_straggler_in_a_program_is_found_through_the_ranks_that_it_holds_up() {
-    // The ring as a trace: sends cost nothing, so a message is waited for while it is under way, too.
-    // 3 waits 4 ms for 2, of which it is under way for 1; 0 waits as long for 3.
+    // The ring as a trace: sends cost nothing, so ranks also wait for messages under way. 3 waits 4 ms for 2,
+    // 1 ms of them with the message under way; 0 waits as long for 3.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ring.txt");
     let mut trace = String::new();
@@ -245,7 +248,7 @@ fn a_straggler_in_a_program_is_found_through_the_ranks_that_it_holds_up() {
     assert_eq!(ms(outcome.report.head.makespan_s), 7.0);
     assert_eq!(told(&late[0]), (2, 6.0, vec![(0, 3.0), (3, 3.0)], 4.0, 0.0));
     assert!(late[1..].iter().all(|row| row.caused_s < 1e-12), "{late:?}");
-    // Nobody asks, nothing is worked out.
+    // Nothing is computed without a request.
     let Outcome::Program(outcome) = scenario.run(RunOptions::default()) else { panic!("a program") };
     assert!(outcome.report.late.is_empty());
 }

@@ -1,10 +1,10 @@
-//! The architecture, checked: who may use whom, how long a file may be, what a shipped file begins with.
+//! The architecture, checked: allowed dependencies, lengths of files, first lines of shipped files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms of the simulator (`crates/core/src` and `src`), lowest level first. A room uses only rooms of lower
+/// Rooms of the simulator (`crates/core/src` and `src`), lowest level first. A room uses only rooms of lower
 /// levels.
 const LEVELS: &[&[&str]] = &[
     &["atomic_file", "base", "columns", "diagnostic", "ids", "rng", "units"],
@@ -20,8 +20,8 @@ const LEVELS: &[&[&str]] = &[
     &["study"],
 ];
 
-/// Rooms of the simulator and crates with circles of files that import each other, each with its reason. No other has
-/// one, and what has none any more goes from here.
+/// Rooms of the simulator and crates with cycles of files that import each other, each with its reason. No
+/// other room may have cycles, and a room without any must be removed from here.
 const CIRCLES: &[(&str, &str)] = &[
     ("gain", "rules ask the judge of gains, which asks what the rules change; an edit and its order are one thing"),
     ("memory", "code is told by its parts, and what is opaque in it by all of them"),
@@ -31,7 +31,7 @@ const CIRCLES: &[(&str, &str)] = &[
     ("topology", "a fabric of planes holds the one of which each is a copy"),
 ];
 
-/// Lines of the longest file that is still read in one sitting.
+/// Largest number of lines of a file: it can still be read in one sitting.
 const LONGEST_FILE: usize = 700;
 
 #[test]
@@ -103,13 +103,13 @@ fn the_finder_of_circles_sees_through_what_a_file_passes_on() {
     };
     let room = |text: &'static str, a: &'static str, b: &'static str| [("room", text), ("room/a", a), ("room/b", b)];
     let none: [Vec<String>; 0] = [];
-    // A room that only passes names on is not in between.
+    // A room that only re-exports names is not part of a cycle.
     assert_eq!(circles(&room("pub use a::A;\npub use b::B;", "use super::B; struct A(B);", "struct B;")), none);
     assert_eq!(
         circles(&room("pub use a::A;\npub use b::B;", "use super::B;", "use crate::room::A;")),
         [["room/a", "room/b"]]
     );
-    // One that uses what it passes on is.
+    // A room that uses the names it re-exports is.
     let uses = room("pub use a::A as First;\nenum E { A(First) }", "use super::E;", "");
     assert_eq!(circles(&uses), [["room", "room/a"]]);
     let passes = room("pub use a::A as First;\nenum E { A }", "use super::E;", "");
@@ -119,11 +119,11 @@ fn the_finder_of_circles_sees_through_what_a_file_passes_on() {
     assert_eq!(circles(&room("", inside.0, inside.1)), [["room/a", "room/b"]]);
     let tested = "#[cfg(test)]\nmod tests { use super::super::a::A; }";
     assert_eq!(circles(&room("", "use super::b::B;", tested)), none);
-    // Neither do a module's declaration, a method of its name, and how far a name is seen.
+    // A module's declaration, a method of its name, and the visibility of a name do not count either.
     let named = room("mod a;\npub use a::a;\nstruct S;\nfn f() { x.a() }", "use super::S;", "");
     assert_eq!(circles(&named), none);
     assert_eq!(circles(&room("use a::A;\nstruct S(A);", "pub(in crate::room) fn f() {}", "")), none);
-    // Names in braces, inner rooms, three in a circle.
+    // Names in braces, inner rooms, three in a cycle.
     let three = [
         ("r", ""),
         ("r/a", "use super::{b::B, x};"),
@@ -131,7 +131,7 @@ fn the_finder_of_circles_sees_through_what_a_file_passes_on() {
         ("r/c", "use super::a::{self};"),
     ];
     assert_eq!(circles(&three), [["r/a", "r/b", "r/c"]]);
-    // The root of a crate is one of its files: what it holds itself is its own, what it passes on is not.
+    // The root of a crate is one of its files: its own items count, its re-exports do not.
     let in_crate = |root: &str, a: &str| {
         let files = [(vec!["c"], root), (vec!["c", "a"], a), (vec!["c", "b"], "pub struct B;")];
         let files = files.map(|(path, text)| (path.into_iter().map(str::to_owned).collect(), text.to_owned()));
@@ -154,8 +154,8 @@ fn files_read_in_one_sitting() {
     assert!(long.is_empty(), "above {LONGEST_FILE} lines:\n{}", long.join("\n"));
 }
 
-/// What is missing is told by `hayase_needs`, which fails where `HAYASE_REQUIRE` says so; not by each test in its own
-/// way.
+/// Missing needs are reported by `hayase_needs`, which fails if `HAYASE_REQUIRE` demands it; not by each test
+/// in its own way.
 #[test]
 fn tests_that_are_skipped_say_so_in_one_way() {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
@@ -173,11 +173,11 @@ fn tests_that_are_skipped_say_so_in_one_way() {
     assert!(others.is_empty(), "ask `hayase_needs::is_there`, or tell `hayase_needs::missing`:\n{}", others.join("\n"));
 }
 
-/// A family is known by its own file and by the list of families, and by nobody else: so another one is one file and
-/// one line (and the `mod` by which `rustfmt` finds the file).
+/// A family is known only to its own file and to the list of families. So a new one is one file and one line
+/// (and the `mod` by which `rustfmt` finds the file).
 #[test]
 fn a_family_of_fabrics_is_one_file_and_one_line() {
-    // Those whose arithmetic others do: routing rules, the transport of flows, drawings.
+    // Families whose arithmetic others do: routing rules, the transport of flows, drawings.
     let shared = ["fat_tree", "torus", "hyper_crossbar", "crossbar", "custom", "simgrid"];
     let folder = root().join("crates/core/src/topology");
     let list = fs::read_to_string(folder.join("mod.rs")).unwrap();
@@ -227,7 +227,7 @@ fn shipped_files_say_where_they_come_from() {
             let words = comment.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
             assert!(words >= 5, "{} does not begin with a comment that says where it comes from", path.display());
         }
-        // Tables of data cannot carry comments: the scenario that uses them speaks for them.
+        // Tables of data cannot carry comments: the scenario that uses them describes them.
         for path in data {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             assert!(texts.iter().any(|(_, text)| text.contains(&name)), "no file of {folder} mentions {name}");
@@ -259,19 +259,20 @@ fn level(room: &str) -> Option<usize> {
     LEVELS.iter().position(|rooms| rooms.contains(&room))
 }
 
-/// The folders of the simulator: the core, and what is around it.
+/// Returns the folders of the simulator: the core, and the library around it.
 fn simulator() -> [PathBuf; 2] {
     ["crates/core/src", "src"].map(|folder| root().join(folder))
 }
 
-/// The first folder, or the file, below a folder of the simulator.
+/// Returns the first folder, or the file, below a folder of the simulator.
 fn room_of(file: &Path) -> String {
     let inside = simulator().iter().find_map(|folder| file.strip_prefix(folder).ok()).unwrap();
     let first = inside.components().next().unwrap();
     Path::new(first.as_os_str()).file_stem().unwrap().to_string_lossy().into_owned()
 }
 
-/// All Rust files below a folder but the ones that hold tests alone: a test may set the scene with any room.
+/// Returns all Rust files below a folder except those that hold only tests: a test may set the scene with any
+/// room.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -293,13 +294,13 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The files of a folder by their module (none for the root of a crate), with their texts.
+/// Returns the files of a folder by their module (none for the root of a crate), with their texts.
 fn modules(folder: PathBuf) -> impl Iterator<Item = (Vec<String>, String)> {
     rust_files(&folder).into_iter().filter_map(move |file| {
         let path = file.strip_prefix(&folder).unwrap().with_extension("");
         let mut module: Vec<String> =
             path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        // A program uses its library as everybody does.
+        // A program uses its library like any other user.
         if module == ["main"] {
             return None;
         }
@@ -310,7 +311,7 @@ fn modules(folder: PathBuf) -> impl Iterator<Item = (Vec<String>, String)> {
     })
 }
 
-/// The crates beside the simulator by their names, with the folders of their files.
+/// Returns the crates beside the simulator by their names, with the folders of their files.
 fn crates() -> Vec<(String, PathBuf)> {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let mut all: Vec<(String, PathBuf)> = crates
@@ -322,30 +323,31 @@ fn crates() -> Vec<(String, PathBuf)> {
     all
 }
 
-/// The files of the simulator or of a crate by their module, and what each imports.
+/// Files of the simulator or of a crate by their module, and their imports.
 struct Sources {
-    /// By module path: `["player", "graph"]`, of a crate after its name; the text without comments and tests.
+    /// Imports by module path: `["player", "graph"]`, for a crate after its name. From texts without comments
+    /// and tests.
     modules: BTreeMap<Vec<String>, Imports>,
-    /// How many parts of a path stand for `crate`.
+    /// Number of parts of a path that stand for `crate`.
     depth: usize,
 }
 
-/// What a file imports.
+/// Imports of a file.
 struct Imports {
-    /// Each path, the name under which the file knows it, and whether the file passes it on (`pub use`).
+    /// Each path, its name in the file, and true if the file re-exports it (`pub use`).
     paths: Vec<(Vec<String>, String, bool)>,
-    /// The words of its code, outside imports.
+    /// Words of its code, outside imports.
     words: BTreeSet<String>,
 }
 
 impl Sources {
-    /// The simulator, whose rooms have levels and whose root only lists them.
+    /// Reads the simulator, whose rooms have levels and whose root only lists them.
     fn of_simulator() -> Self {
         let files = simulator().into_iter().flat_map(modules);
         Self::of(files.filter(|(module, _)| !module.is_empty()).collect())
     }
 
-    /// A crate, which is a room of its own; its root is one of its files.
+    /// Reads a crate, which is a room of its own; its root is one of its files.
     fn of_crate(name: &str, folder: PathBuf) -> Self {
         let inside = |(module, text)| ([vec![name.to_owned()], module].concat(), text);
         Self { depth: 1, ..Self::of(modules(folder).map(inside).collect()) }
@@ -356,7 +358,8 @@ impl Sources {
         Self { modules, depth: 0 }
     }
 
-    /// The module whose file holds what a path names, seen from another module; `None` for what is of another crate.
+    /// Returns the module whose file holds the item of a path, seen from another module; `None` if it is in
+    /// another crate.
     fn resolve(&self, from: &[String], path: &[String], depth: u32) -> Option<Vec<String>> {
         let mut at = from.to_vec();
         let mut rest = path.iter().peekable();
@@ -387,7 +390,7 @@ impl Sources {
             rest.next();
         }
         let imports = self.modules.get(&at)?;
-        // A name that the module itself passes on is another file's.
+        // A name that the module itself re-exports is in another file.
         let passed_on = rest.next().filter(|_| depth < 8).and_then(|name| {
             let passed_on = imports.paths.iter().filter(|(_, known, is_public)| is_public & (known == name));
             passed_on.filter_map(|(path, ..)| self.resolve(&at, path, depth + 1)).next()
@@ -395,7 +398,7 @@ impl Sources {
         Some(passed_on.unwrap_or(at))
     }
 
-    /// The files that a file imports, of its own room.
+    /// Returns the files of its own room that a file imports.
     fn imported(&self, module: &[String]) -> BTreeSet<Vec<String>> {
         let imports = &self.modules[module];
         let used = imports.paths.iter().filter(|(_, name, is_public)| !is_public || imports.words.contains(name));
@@ -404,7 +407,7 @@ impl Sources {
             .collect()
     }
 
-    /// Files each of which imports all others, in some steps; as `player/graph`.
+    /// Returns the cycles: files each of which imports all others, in some steps; as `player/graph`.
     fn circles(&self) -> Vec<Vec<String>> {
         let modules: Vec<&Vec<String>> = self.modules.keys().collect();
         let number: BTreeMap<&Vec<String>, usize> = modules.iter().copied().zip(0..).collect();
@@ -430,7 +433,7 @@ impl Sources {
         circles.into_iter().collect()
     }
 
-    /// A circle, with who imports whom in it.
+    /// Describes a cycle, with the imports in it.
     fn describe(&self, circle: &[String]) -> String {
         let lines = circle.iter().map(|file| {
             let module: Vec<String> = file.split('/').map(str::to_owned).collect();
@@ -450,7 +453,7 @@ impl Imports {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let mut rest = &code[..end];
         let mut body = String::new();
-        // Statements that import, by the word `use` at the beginning of one.
+        // Statements that import: they begin with the word `use`.
         while let Some(at) = rest.find("use ") {
             let before = rest[..at].trim_end_matches([' ', '\n']);
             let is_public = before.ends_with("pub") || before.ends_with("pub(super)") || before.ends_with("pub(crate)");
@@ -465,8 +468,8 @@ impl Imports {
             }
         }
         body.push_str(rest);
-        // What a file declares (`mod a;`) it does not use yet, how far a name is seen (`pub(in crate::room)`) neither,
-        // and a method is no name of the file.
+        // A declaration (`mod a;`) is not a use, nor is the visibility of a name (`pub(in crate::room)`), and
+        // a method is not a name of the file.
         let declares = |line: &str| line.trim_start_matches("pub ").starts_with("mod ") && line.ends_with(';');
         let lines = body.lines().filter(|line| !declares(line.trim_start()));
         let body = lines.collect::<Vec<_>>().join("\n").replace("pub(in crate::", "pub(in ").replace("..", " ");
@@ -484,7 +487,7 @@ impl Imports {
         imports
     }
 
-    /// Notes what `a::{b, c::{d as e}}` imports.
+    /// Adds the imports of `a::{b, c::{d as e}}`.
     fn expand(&mut self, before: &[String], tree: &str, is_public: bool) {
         let tree = tree.trim();
         if let Some((stem, inside)) = tree.split_once('{') {
@@ -517,7 +520,8 @@ fn parts(path: &str) -> impl Iterator<Item = String> + '_ {
     path.split("::").map(|part| part.trim().to_owned()).filter(|part| !part.is_empty())
 }
 
-/// The rooms that a text names by `crate::...`, each with its line, outside comments and outside its test module.
+/// Returns the rooms that a text names by `crate::...`, each with its line, outside of comments and its test
+/// module.
 fn rooms_used(text: &str) -> Vec<(usize, String)> {
     let code = blank_comments(text);
     let end = code.find("#[cfg(test)]\nmod tests").unwrap_or(code.len());
@@ -560,7 +564,7 @@ fn rooms_used(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The text with every comment's characters replaced by blanks, so that lines keep their numbers.
+/// Replaces every character of comments by a blank, so that lines keep their numbers.
 fn blank_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

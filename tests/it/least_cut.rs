@@ -1,4 +1,4 @@
-//! The least cut against another program's, and against closed forms of large fabrics.
+//! The least cut, compared with that of another program, and with closed forms of large fabrics.
 
 use petgraph::algo::dinics;
 use petgraph::graph::DiGraph;
@@ -14,7 +14,7 @@ fn fabric(topology: &str) -> Fabric {
     std::sync::Arc::unwrap_or_clone(loaded.fabric)
 }
 
-/// The largest flow from the lower half of the nodes to the upper in whole numbers, by petgraph.
+/// Returns the largest flow from the lower half of the nodes to the upper, in integers, by petgraph.
 fn oracle(fabric: &Fabric) -> f64 {
     let mut graph: DiGraph<(), u64> = DiGraph::new();
     let vertices: Vec<_> = (0..fabric.graph().node_count() + 2).map(|_| graph.add_node(())).collect();
@@ -70,13 +70,15 @@ fn equal_vertices_merged_the_largest_flow_is_the_same() {
 
 #[test]
 fn large_fabrics_of_rails_are_cut_at_once() {
-    // Half of 15,360 nodes with a cable of 25 GB/s into each of two planes, whose spines carry all of it.
+    // Half of 15,360 nodes with a cable of 25 GB/s into each of two planes, whose spines can carry all their
+    // traffic.
     let hpn = Loader::new().topology("simai-hpn").load_topology().unwrap().fabric;
     let cut = hpn.bisection().unwrap();
     let nodes = 7680.0 * 2.0 * 25e9;
     // 56 of 120 leaves of a plane are in segments below the half, 8 shared by both halves.
     assert!(cut.bandwidth.bytes_per_second() <= nodes && cut.bandwidth.bytes_per_second() > 0.9 * nodes);
-    // With all spines' cables halved twice, they hold it back: 32 leaves x 64 spines, and nothing else crosses.
+    // With the cables of all spines halved twice, these are the bottleneck: 32 leaves x 64 spines, and
+    // nothing else crosses.
     let text = "[topology.rails]\nservers = 512\ngpus = 8\nsegment = 64\nspines = 64\nbandwidth = \"4 GB/s\"\n\
                 spine-bandwidth = \"1 GB/s\"\nnvlink-bandwidth = \"100 GB/s\"\n";
     let cut = fabric(text);

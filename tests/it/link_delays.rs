@@ -1,4 +1,4 @@
-//! Time that messages lose on links: where it is known which link holds them back.
+//! Time that messages lose on links, in cases with a known bottleneck link.
 
 use hayase::report::Report;
 use hayase::scenario::Loader;
@@ -10,7 +10,7 @@ fn report(text: &str) -> Report {
     scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report
 }
 
-/// Names of links on which messages lost time \[ms\].
+/// Returns the names of links on which messages lost time, with the time \[ms\].
 fn lost(report: &Report) -> Vec<(&str, f64)> {
     let links = report.links.iter().filter(|link| link.delay_s > 0.0);
     links.map(|link| (link.name.as_str(), (link.delay_s * 1e3 * 1e6).round() / 1e6)).collect()
@@ -53,8 +53,8 @@ fn an_incast_loses_its_time_on_the_link_to_its_target() {
 #[test]
 fn a_dragonfly_loses_its_time_on_the_cables_between_groups() {
     for sharing in ["max-min", "equal-share"] {
-        // Three groups of four nodes, each of which sends to the next group over one cable: 4 ms instead of 1. Cables
-        // inside groups and of hosts are twice as wide.
+        // Three groups of four nodes, each of which sends to the next group over one cable: 4 ms instead of
+        // 1. Cables inside groups and of hosts are twice as wide.
         let dragonfly =
             "[topology.dragonfly]\np = 2\na = 2\nh = 1\nbandwidth = \"2 GB/s\"\nglobal-bandwidth = \"1 GB/s\"\n";
         let load = "[workload.group-permutation]\nsize = \"1 MB\"\n";
@@ -80,7 +80,7 @@ fn what_links_cost_adds_up_to_what_messages_lose() {
             let scenario = loader.sharing(sharing).load_pattern().unwrap();
             let options = RunOptions { link_use: true, on_message: Some(&mut note), ..RunOptions::default() };
             let report = scenario.run(options).report;
-            // Under way over alone is the contention.
+            // Time under way over time alone is the contention.
             let lost = messages - messages / report.contention;
             let found = report.delays.as_ref().unwrap().total_s;
             assert!((found - lost).abs() <= 1e-6 * messages, "{topology} {sharing}: {found} s, not {lost} s");

@@ -1,4 +1,4 @@
-//! Tests of the whole: one binary, one module a concern.
+//! Tests of the whole: one binary, one module for each concern.
 
 mod blocking;
 mod chain;

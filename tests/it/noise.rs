@@ -1,4 +1,4 @@
-//! Stragglers and noise: times of closed forms, what they cost over seeds, how far a delay travels.
+//! Stragglers and noise: closed forms, cost over seeds, propagation of a delay.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,12 +11,12 @@ use hayase::simulation::{PatternWork, ProgramWork, Simulated};
 use hayase::sweep::{Control, cost_of_noise, over_seeds};
 use hayase::{Loader, RunOptions, Scenario, System, Time};
 
-/// Microseconds.
+/// Converts microseconds.
 fn us(time: f64) -> Time {
     Time::from_ps(time * 1e6)
 }
 
-/// In each of so many steps all ranks compute, then wait for all others.
+/// Returns a program of `steps` steps in which all ranks compute, then wait for each other.
 fn bulk_synchronous(ranks: u32, steps: u32, work_us: f64) -> Program {
     let mut program = ProgramBuilder::new(ranks);
     let barrier =
@@ -108,8 +108,8 @@ fn bulk_synchronous_steps_wait_for_the_largest_of_the_ranks_stops() {
 
 #[test]
 fn a_step_under_periodic_noise_takes_what_the_chance_to_be_hit_says() {
-    // A rank that begins at 0 and works for w <= P - l loses l with the chance w / P, and a part of l that is evenly
-    // distributed with the chance l / P (a stop is under way at 0). The mean of the largest of n is
+    // A rank that begins at 0 and works for w <= P - l loses l with probability w / P, and an evenly distributed part
+    // of l with probability l / P (a stop is under way at 0). The mean of the largest of n is
     // l - P / (n + 1) ((1 - w / P)^(n + 1) - (1 - w / P - l / P)^(n + 1)).
     let (work, length, period) = (30.0, 20.0, 100.0);
     for n in [1_u32, 3, 10] {
@@ -135,7 +135,7 @@ fn synchronised_noise_costs_its_share_whatever_the_ranks() {
     }
 }
 
-/// Rank after rank computes and hands on, round and round.
+/// Returns a program in which one rank after another computes and passes a message on, for several laps.
 fn around(ranks: u32, laps: u32, work_us: f64) -> Program {
     let mut program = ProgramBuilder::new(ranks);
     for rank in 0..ranks {
@@ -158,7 +158,7 @@ fn around(ranks: u32, laps: u32, work_us: f64) -> Program {
 fn a_straggler_costs_its_own_work_in_a_chain_a_ring_and_a_loop_of_barriers() {
     let work = 50.0;
     for (ranks, laps, speed) in [(7, 1, 0.5), (7, 5, 0.5), (2, 3, 0.25), (13, 2, 0.8), (5, 4, 2.0)] {
-        // All others once a lap, and the straggler 1 / speed times as long.
+        // The other ranks once a lap, and the straggler 1 / speed times as long.
         let report = cost(&on_ideal_nodes(around(ranks, laps, work), straggler("1", speed)), 1);
         let each = f64::from(laps) * work * 1e-6;
         close(report.without_s, f64::from(ranks) * each);
@@ -178,7 +178,8 @@ fn a_straggler_costs_its_own_work_in_a_chain_a_ring_and_a_loop_of_barriers() {
 
 #[test]
 fn slack_absorbs_what_fits_into_it() {
-    // Rank 0 computes 100 us, rank 1 only 30: at a quarter of its speed it takes 120, of whose 90 more only 20 show.
+    // Rank 0 computes 100 us, rank 1 only 30. At a quarter of its speed rank 1 takes 120 us, and only 20 of
+    // its 90 extra us show.
     let mut program = ProgramBuilder::new(2);
     for (rank, work) in [(0, 100.0), (1, 30.0)] {
         let mut ops = program.sequence(rank);
@@ -223,7 +224,8 @@ fn overheads_of_messages_are_stretched_too() {
     }
 }
 
-/// Rank r sends to r + 1 in each step, after it has computed and got what r - 1 sent in the step before.
+/// Writes a ring in which rank r sends to r + 1 in each step, after it has computed and received the message
+/// of the previous step from r - 1.
 fn ring_of_steps(folder: &Path, ranks: u32, steps: u32) -> String {
     let mut text = String::from("src,dst,bytes,delay,after,id\n");
     for step in 0..steps {
@@ -247,7 +249,7 @@ fn a_delay_travels_one_rank_a_step_through_a_list_of_messages() {
     let folder = tempfile::tempdir().unwrap();
     let messages = ring_of_steps(folder.path(), 11, 30);
     let loader = || Loader::new().text("star.toml", STAR).pattern(&messages);
-    // Rank 4 takes 200 us for its first delay, and nobody is slow after.
+    // Rank 4 takes 200 us for its first delay, and is not slow afterwards.
     let scenario = loader().straggler("4=50%@0s..200us").load_pattern().unwrap();
     let report = cost(&scenario, 1);
     close(report.without_s, 30.0 * 101e-6);
@@ -255,7 +257,7 @@ fn a_delay_travels_one_rank_a_step_through_a_list_of_messages() {
     assert_eq!(report.by_distance.len(), 11);
     for (row, distance) in report.by_distance.iter().zip(0_u32..) {
         assert_eq!((row.messages, row.ranks, row.reached), (distance, 1, 1));
-        // It sends 100 us late; from then on one step for each rank.
+        // It sends 100 us late; from then on the delay moves one rank a step.
         let expected = match distance {
             0 => 200e-6,
             d => 200e-6 + f64::from(d) * 1e-6 + f64::from(d - 1) * 100e-6,
@@ -265,7 +267,7 @@ fn a_delay_travels_one_rank_a_step_through_a_list_of_messages() {
         assert_eq!(row.hops, Some(if distance == 0 { 0.0 } else { 2.0 }));
     }
     assert!(report.ranks.iter().all(|rank| rank.messages == Some((rank.rank + 7) % 11)));
-    // The program of its calls takes as long; and slow by node is slow by rank here.
+    // The program of its calls takes as long; slow by node is the same as slow by rank here.
     let by_node = loader().straggler("nodes:4=0.5@..200us").load_pattern().unwrap();
     assert_eq!(cost(&by_node, 1), report);
 }
@@ -301,7 +303,7 @@ fn who_is_slow_is_one_rank_of_one_job_in_all_its_repetitions() {
 
 #[test]
 fn jobs_on_nodes_that_cost_something_are_slow_as_well() {
-    // Of two equal jobs on one switch, that with the slow rank takes longer, and by what alone it takes longer.
+    // Of two equal jobs on one switch, the one with the slow rank takes longer, by the same amount as alone.
     let node = "[node.loggps]\nL = \"5 us\"\no = \"2 us\"\nGs = \"0 ns/B\"\nS = \"64 KB\"\n";
     let load = |flags: &[&str]| {
         let jobs = Loader::new().text("star.toml", format!("{STAR}{node}")).job("a=ring:4").job("b=ring:4");
@@ -327,7 +329,7 @@ fn noise_of_no_length_and_the_speed_of_all_change_nothing_to_the_last_bit() {
     assert_eq!(run(loader().noise("0us/1ms")), plain);
     assert_eq!(run(loader().straggler("0-10=100%")), plain);
     assert_ne!(run(loader().noise("1us/1ms")), plain);
-    // Noise is the same with what else is random drawn again or not.
+    // Noise is the same whether other random values are drawn again or not.
     let twice = || run(loader().noise("5us/50us,exponential").seed(3));
     assert_eq!(twice(), twice());
     assert_ne!(twice(), run(loader().noise("5us/50us,exponential").seed(4)));
@@ -359,7 +361,7 @@ fn workers_of_a_farm_are_slow_in_closed_form_and_over_a_fabric() {
     };
     for fabric in ["", STAR] {
         close(time(&[], fabric), 10e-3);
-        // Two at half the speed: 2 + 1 tasks in each ms and a half: 40 tasks take 14 ms, the last ones side by side.
+        // Two workers execute 2 tasks a ms, the two at half the speed 1: 40 tasks take 14 ms, the last ones side by side.
         close(time(&["1-2=50%"], fabric), 14e-3);
     }
     let mistake = |flag: &str| {

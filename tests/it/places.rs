@@ -1,11 +1,11 @@
-//! Where jobs are: whole leaf switches and groups, spread over groups, and what one file says of all.
+//! Places of jobs: whole leaf switches and groups, spread over groups, and places of all jobs in one file.
 
 use std::fmt::Write;
 
 use hayase::Loader;
 use hayase::scenario::Scenario;
 
-/// Three jobs on a fabric: name, ranks and placement of each.
+/// Returns a scenario of several jobs on a fabric: name, ranks and placement of each.
 fn text(topology: &str, jobs: &[(&str, u32, &str)]) -> String {
     let mut text = format!("topology = \"{topology}\"\n");
     for (name, ranks, placement) in jobs {
@@ -23,7 +23,7 @@ fn scenario(loader: Loader) -> Scenario {
     }
 }
 
-/// The nodes of each job.
+/// Returns the nodes of each job.
 fn nodes(topology: &str, jobs: &[(&str, u32, &str)]) -> Vec<Vec<u32>> {
     of_each(&scenario(Loader::new().text("jobs.toml", text(topology, jobs))), jobs)
 }
@@ -33,7 +33,7 @@ fn of_each(scenario: &Scenario, jobs: &[(&str, u32, &str)]) -> Vec<Vec<u32>> {
     jobs.iter().map(|(_, ranks, _)| all.by_ref().take(*ranks as usize).collect()).collect()
 }
 
-/// What is said of jobs that have no place.
+/// Returns the mistakes reported for jobs that have no place.
 fn mistakes(topology: &str, jobs: &[(&str, u32, &str)]) -> String {
     Loader::new().text("jobs.toml", text(topology, jobs)).load().unwrap_err().lines()
 }
@@ -45,11 +45,12 @@ fn sorted(mut nodes: Vec<u32>) -> Vec<u32> {
 
 #[test]
 fn jobs_by_leaf_have_leaf_switches_of_their_own() {
-    // fat-tree-54 has three nodes on a leaf switch: of two that a job of four has, the second has room for two more.
+    // fat-tree-54 has three nodes on a leaf switch. A job of four has two leaf switches, and the second has
+    // room for two more.
     let jobs = [("a", 4, "by-leaf"), ("b", 1, "by-leaf"), ("c", 3, "block"), ("d", 2, "by-leaf")];
     let expected = [vec![0, 1, 2, 3], vec![6], vec![4, 5, 7], vec![9, 10]];
     assert_eq!(nodes("fat-tree-54", &jobs), expected);
-    // Random ones are whole leaves, too, and others for each job.
+    // Random places are whole leaf switches, too, and differ between jobs.
     let placed = nodes("fat-tree-54", &[("a", 6, "by-leaf:random"), ("b", 6, "by-leaf:random"), ("c", 42, "regular")]);
     for job in &placed[..2] {
         for leaf in job.chunks(3) {
@@ -62,10 +63,10 @@ fn jobs_by_leaf_have_leaf_switches_of_their_own() {
 
 #[test]
 fn jobs_by_group_have_groups_of_their_own() {
-    // Of a tree a group is what hangs together below the top switches: nine nodes.
+    // A group of a tree is the part connected below the top switches: nine nodes.
     let jobs = [("a", 10, "by-group"), ("b", 3, "by-leaf"), ("c", 9, "by-group")];
     assert_eq!(nodes("fat-tree-54", &jobs), [(0..10).collect(), vec![12, 13, 14], (18..27).collect::<Vec<u32>>()]);
-    // A dragonfly has those of its switches: 72 nodes in nine groups.
+    // The groups of a dragonfly are those of its switches: 72 nodes in nine groups.
     let placed = nodes("dragonfly-72", &[("a", 9, "by-group:random"), ("b", 8, "by-group")]);
     let groups = |nodes: &[u32]| sorted(nodes.iter().map(|node| node / 8).collect());
     let (a, b) = (groups(&placed[0]), groups(&placed[1]));
@@ -74,7 +75,7 @@ fn jobs_by_group_have_groups_of_their_own() {
     // Spread over groups: consecutive ranks in consecutive ones.
     let spread = nodes("dragonfly-72", &[("a", 18, "round-robin:group")]);
     assert_eq!(spread[0][..10], [0, 8, 16, 24, 32, 40, 48, 56, 64, 1]);
-    // Two planes of a tree have its groups.
+    // Two planes of a tree have the tree's groups.
     let planes = Loader::new()
         .text(
             "fabric.toml",
@@ -95,7 +96,7 @@ fn one_work_alone_is_placed_by_the_same_rules() {
     assert_eq!(placed("round-robin:group")[..4], [0, 9, 18, 27]);
     let random = placed("by-group:random");
     assert_eq!((random[0] % 9, random[8] - random[0]), (0, 8));
-    // Another seed draws others, and that is known.
+    // Another seed draws other places, and that is known.
     let loader = Loader::new().topology("fat-tree-54").pattern("ring:ranks=12").placement("by-leaf:random");
     let first = scenario(loader);
     assert!(first.depends_on_seed());
@@ -136,7 +137,7 @@ fn one_file_places_all_jobs() {
     write(&[("b", 2, 50), ("a", 1, 7), ("b", 0, 3), ("a", 0, 9), ("b", 1, 4)]);
     let placed = load().unwrap();
     assert_eq!(of_each(&placed, &jobs), [vec![9, 7], vec![3, 4, 50]]);
-    // A report holds where each job is, and is run again.
+    // A report holds the place of each job, and can be run again.
     let report = folder.path().join("again.json");
     std::fs::write(&report, placed.to_json().to_string()).unwrap();
     assert_eq!(of_each(&scenario(Loader::new().file(&report)), &jobs), of_each(&placed, &jobs));

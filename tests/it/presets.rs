@@ -1,4 +1,4 @@
-//! Presets: what holds where nothing else is said.
+//! Presets: defaults for everything that is not set.
 
 use hayase::pattern::{Injection, PatternSpec};
 use hayase::scenario::library::Shelf;
@@ -53,7 +53,7 @@ fn what_a_file_leaves_out_is_as_the_preset_says() {
         panic!("{:?}", scenario.work().spec)
     };
     assert_eq!(*spec.size, Bytes(20_000));
-    // A workload without sizes of its own takes none, and one that says how it sends keeps to it.
+    // A workload without sizes of its own takes none, and one that sets its injection keeps it.
     let linear = load(Loader::new().preset("mfs").topology("torus-4x4").pattern("all-to-all-linear"));
     assert_eq!((linear.network().unwrap().fabric.nodes(), linear.work().injection), (16, Injection::All));
     assert_eq!(load(Loader::new().preset("mfs").pattern("ring")).work().injection, Injection::SendRecv);
@@ -100,7 +100,7 @@ fn a_preset_has_options_for_choices_that_others_make() {
     assert_eq!(threshold(&chosen), 0.05);
     let explicit = load(own().sharing("redistribute").set("--set", "sharing.redistribute.threshold=0.03"));
     assert_eq!(threshold(&explicit), 0.03);
-    // It holds for the fabric named on the command line, too.
+    // It also applies to the fabric named on the command line.
     let torus = load(own().topology("torus-4x4"));
     assert!(torus.network().unwrap().fabric.links().iter().any(|link| link.latency.ps() > 0.0));
     assert_eq!(threshold(&load(Loader::new().preset("mfs").sharing("redistribute"))), 0.01);
@@ -118,7 +118,8 @@ fn a_scenario_file_names_a_preset_and_the_command_line_another() {
     assert_eq!((other.work().injection, other.network().unwrap().sharing.name()), (Injection::Queue, "max-min"));
     let set = load(Loader::new().text("s.toml", format!("{TREE}{SPREAD}")).set("--set", "preset = \"mfs\""));
     assert_eq!((set.work().injection, set.network().unwrap().fabric.nodes()), (Injection::SendRecv, 16));
-    // Of a file that is used as a topology only what it says of that is taken, and so of the preset that it names.
+    // From a file used as a topology only its topology settings are taken, and likewise from the preset that
+    // it names.
     let file = directory.path().join("whole.toml");
     std::fs::write(&file, format!("preset = \"mfs\"\n{TREE}")).unwrap();
     let alone =

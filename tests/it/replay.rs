@@ -1,4 +1,5 @@
-//! Programs replayed through the library: the same on a fabric as without one, where nothing contends.
+//! Programs replayed through the library: without contention, the times on a fabric are the same as without
+//! one.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use hayase::scenario::Loader;
 use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::Time;
 
-/// L is two links of 400 ns, G is a link's bandwidth.
+/// Node model: L is two links of 400 ns, G is a link's bandwidth.
 const NODE: &str = "[node.loggps]\nL = '800 ns'\no = '1500 ns'\nOss = '0.5 ns/B'\nOrs = '0.25 ns/B'\nGs = '8 ns/B'\n\
                     Osl = '0.125 ns/B'\nOrl = '0.5 ns/B'\nS = '4096 B'\n";
 const FABRIC: &str = "[topology.crossbar]\nnodes = 8\nbandwidth = '125 MB/s'\nlatency = '400 ns'\n";
@@ -25,7 +26,8 @@ fn replayed(program: Program, texts: &[&str]) -> ProgramOutcome {
     replayed
 }
 
-/// Ranks in a ring pass messages of growing length on, one at a time, blocking and not.
+/// Returns a program in which ranks in a ring pass on messages of growing length, one at a time, blocking and
+/// not.
 fn ring() -> Program {
     let ranks = 6;
     let mut program = ProgramBuilder::new(ranks);
@@ -129,7 +131,7 @@ fn every_collective_comes_to_its_end_on_every_model() {
         }
         for rank in 0..ranks {
             let mut ops = program.sequence(rank);
-            // A message of the program's own under way meanwhile, with every tag a collective may use.
+            // A message of the program itself is under way meanwhile, with every tag a collective may use.
             let from = (rank + ranks - 1) % ranks;
             let posted = ops.push(Op::irecv(Envelope::world(from, 0), 8));
             for &(comm, number) in &numbers {

@@ -1,4 +1,4 @@
-//! What a user is told: all mistakes at once, each with its file, line and column and what to write instead.
+//! Mistakes as users see them: all at once, each with its file, line and column and the correct form.
 
 use std::path::Path;
 
@@ -198,14 +198,14 @@ fn numbers_that_are_too_large() {
     "#);
 }
 
-/// What a scenario was read from says nothing of what has been put in its place since.
+/// The text of a scenario has no effect on parts that have been replaced since.
 #[test]
 fn what_is_replaced_is_no_longer_written() {
     let random = "seed = 3\ntopology = \"torus-4x4\"\nplacement = \"random\"\n[workload.ring]\nsize = \"1 KB\"\n";
     let scenario = Loader::new().text("r.toml", random).load().unwrap();
     let placed = scenario.with_nodes(&(0..16).rev().collect::<Vec<u32>>()).unwrap();
     assert!(scenario.to_json()["placement"].is_object() && placed.to_json()["placement"].is_null());
-    // Another seed does not draw it again.
+    // Another seed does not draw the placement again.
     let again = placed.with_seed(4).unwrap();
     assert_eq!(again.network().unwrap().placement, placed.network().unwrap().placement);
     assert!(!placed.depends_on_seed() && scenario.depends_on_seed());

@@ -1,4 +1,4 @@
-//! Whatever is done to a scenario, reading it ends with a scenario or with mistakes, never with a panic.
+//! Reading any altered scenario ends with a scenario or with mistakes, never with a panic.
 
 use hayase::scenario::Loader;
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ fn changed(text: &str, change: &Change) -> String {
     chars.into_iter().collect()
 }
 
-/// The text with its `which`-th run of digits replaced.
+/// Replaces the `which`-th run of digits in a text.
 fn with_number(text: &str, which: usize, number: &str) -> String {
     let mut result = String::new();
     let (mut seen, mut inside) = (0, false);

@@ -1,4 +1,4 @@
-//! What several texts say together, and that nothing of it is lost on the way through a report.
+//! Combination of several texts, and its preservation in a report.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn what_a_name_stands_for_is_whole() {
     assert_eq!(load(loader.set("--set", &set("workload", plain))).to_json(), expected);
     let under = Loader::new().preset("mfs").text("s.toml", "workload = \"all-to-all-simple-spread\"\n");
     assert_eq!(load(under).work().injection, Injection::SendRecv);
-    // So is what a text names, above its preset; what stands in the text itself goes over what it names.
+    // A named text overrides its preset; the text itself overrides the texts that it names.
     let over = "preset = \"mfs\"\ntopology = \"torus-8x8\"\nworkload = \"all-to-all-linear\"\n";
     let scenario = load(Loader::new().text("s.toml", over));
     assert_eq!((scenario.work().injection, size(&scenario)), (Injection::All, Bytes(20_000)));
@@ -111,7 +111,7 @@ fn a_text_may_name_another() {
     .unwrap();
     let scenario = load(Loader::new().file(&path("s.toml")));
     assert_eq!((scenario.network().unwrap().fabric.nodes(), scenario.work().pattern.ranks()), (16, 2));
-    // Of a complete scenario -t takes the topology alone.
+    // From a complete scenario -t takes only the topology.
     let other = load(base().topology(path("s.toml").to_str().unwrap()));
     assert_eq!(other.work().pattern.ranks(), 16);
     std::fs::write(path("self.toml"), "topology = \"self.toml\"").unwrap();
@@ -128,7 +128,7 @@ fn every_named_thing_loads() {
     }
     let grouped = Loader::new().topology("dragonfly-72").load_topology().unwrap();
     for named in Shelf::Patterns.all() {
-        // Both a square and a power of two. Some ask the fabric for its groups or its routes.
+        // Both a square and a power of two. Some patterns use the fabric's groups or routes.
         let loader = Loader::new().pattern(named.name);
         let work = match named.name {
             "adv" | "group-permutation" | "hot-group" | "worst-case" => loader.load_workload(&grouped.ground()),
@@ -139,7 +139,7 @@ fn every_named_thing_loads() {
     }
 }
 
-/// The scenario of a report, read again from the file it was written to.
+/// Reads the scenario of a report again from the file it was written to.
 fn through_a_report(scenario: &Scenario<PatternWork>, directory: &Path) -> Scenario<PatternWork> {
     let report = serde_json::json!({ "schema": "hayase-report-1", "scenario": scenario.to_json(), "makespan_s": 1.0 });
     let path = directory.join("report.json");

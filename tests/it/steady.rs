@@ -1,4 +1,4 @@
-//! Steady traffic against load counting and closed networks.
+//! Steady traffic, compared with load counting and closed networks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use hayase::rng::Mix;
 use hayase::routing::Demand;
 use hayase::steady::{SteadyOptions, Traffic, steady};
 
-/// A network of a written topology under a rule.
+/// Builds a network from the text of a topology, under a rule.
 fn network(topology: &str, rule: &str) -> Network {
     hayase::Loader::new().text("t.toml", topology).routing(rule).load_topology().unwrap().network()
 }
@@ -47,7 +47,7 @@ fn a_bottleneck_that_never_idles_gives_the_closed_form() {
 
 #[test]
 fn messages_that_are_split_share_links_by_their_parts() {
-    // A tree with full bisection bandwidth carries all that its nodes send, whatever the pairs of its halves.
+    // A tree with full bisection bandwidth carries all traffic of its nodes, for any pairs of its halves.
     let tree = network("[topology.fat-tree]\np = 2\nbandwidth = \"1 GB/s\"\n", "spray");
     let measured = steady(&tree, &Traffic::Bisection { both: false }, &options(3), None).unwrap();
     near(measured.throughput, 1.0, 1e-6);
@@ -66,8 +66,8 @@ fn pairs_get_what_their_links_carry() {
 
 #[test]
 fn nodes_with_random_destinations_are_a_closed_network() {
-    // Each message crosses the link of its sender, which never idles, and one of N links to receivers, with k messages
-    // on average. Between 1 - 1/(k + 1) of one bottleneck a path and 1.
+    // Each message crosses the link of its sender, which never idles, and one of N links to receivers, with k
+    // messages on average. The result lies between 1 - 1/(k + 1), with one bottleneck on each path, and 1.
     let network = network(&crossbar(16), "d-mod-k");
     for under_way in [8, 32] {
         let measured = steady(&network, &Traffic::Uniform, &options(under_way), None).unwrap();
@@ -129,7 +129,7 @@ fn destinations_are_drawn_in_the_proportions_of_the_traffic() {
     let to_one = (0..4000).filter(|&i| demand.drawn(NodeId(0), draws.one_unit(i)) == Some(NodeId(1))).count();
     assert!((2900..3100).contains(&to_one), "{to_one}");
     assert_eq!((demand.drawn(NodeId(1), 0.5), demand.drawn(NodeId(2), 0.999)), (None, Some(NodeId(0))));
-    // All others of 5 nodes, each as often, never the node itself.
+    // All other nodes of 5, equally often, and never the node itself.
     let blocks = Demand::Blocks(hayase::routing::Blocks::new(vec![0; 5], vec![1.0; 5], vec![0]));
     let drawn: Vec<u32> = (0..4).map(|i| blocks.drawn(NodeId(2), (f64::from(i) + 0.5) / 4.0).unwrap().0).collect();
     assert_eq!(drawn, [0, 1, 3, 4]);
@@ -137,7 +137,7 @@ fn destinations_are_drawn_in_the_proportions_of_the_traffic() {
 
 #[test]
 fn with_many_messages_under_way_a_watch_is_asked_after_few_turns() {
-    // A turn may take as long as all messages under way; 1024 turns, in each of which one is delivered, were minutes.
+    // A turn may take as long as all messages under way; 1024 turns with one delivery each took minutes.
     struct Asked(AtomicU64);
     impl Watch for Asked {
         fn tick(&self, progress: Progress) -> bool {

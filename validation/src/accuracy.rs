@@ -1,4 +1,4 @@
-//! The errors that every run says it may have, beside those of cases that are not in the map they come from.
+//! Errors that every run states for itself, compared with cases outside of the map they come from.
 
 use super::setup::run;
 use super::{Case, Context, Outcome, Trouble};
@@ -6,7 +6,7 @@ use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::PatternWork;
 use hayase::sweep::accuracy::known_of;
 
-/// Fabrics that the map does not have.
+/// Fabrics that are not in the map.
 const FABRICS: [&str; 6] = [
     "torus:dims=[6,6],bandwidth=1 GB/s",
     "torus:dims=[4,9],bandwidth=1 GB/s",
@@ -16,7 +16,7 @@ const FABRICS: [&str; 6] = [
     "crossbar:nodes=30,bandwidth=1 GB/s",
 ];
 
-/// Patterns, and what makes them long enough to be a load.
+/// Patterns, and settings that make them long enough to be a load.
 const PATTERNS: [(&str, &str); 5] = [
     ("all-to-all-simple-spread", "seed=1"),
     ("all-to-all-random-order", "seed=1"),
@@ -43,7 +43,7 @@ fn ranges(context: &Context<'_>) -> Result<Outcome, Trouble> {
     for fabric in FABRICS {
         for pattern in PATTERNS {
             for (place, size) in SIZES.into_iter().take(context.choose(2, 3)).enumerate() {
-                // Each size under another placement, in turn.
+                // Sizes take turns with the placement.
                 parts.push((fabric, pattern, size, PLACEMENTS[(place + parts.len()) % 2]));
             }
         }

@@ -1,4 +1,4 @@
-//! Cases with answers that can be worked out by hand (`docs/concepts/bounds.md`).
+//! Cases with answers that can be computed by hand (`docs/models.md`, sections 5 and 6).
 
 use super::figures::figures;
 use super::setup::{Choice, MESSAGE_S, all_to_all, flows_on_links, relative, run};
@@ -7,10 +7,10 @@ use hayase::fabric::LinkRole;
 use hayase::ids::LinkId;
 use hayase::units::Time;
 
-/// Nodes of the full-bisection trees that are shipped: 2 p^3.
+/// Nodes of the shipped trees with full bisection: 2 p^3.
 const FAT_TREES: [u32; 10] = [54, 128, 250, 432, 686, 1024, 1458, 2000, 2662, 3456];
 
-/// Sides of the square tori that are shipped.
+/// Sides of the shipped square tori.
 const TORI: [u32; 9] = [4, 8, 10, 11, 12, 13, 14, 15, 16];
 
 const POLICIES: [&str; 3] = ["equal-share", "redistribute", "max-min"];
@@ -57,7 +57,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Three links of 1, 2 and 0.5 us; the middle one is the narrowest.
+/// One message over three links of 1, 2 and 0.5 us; the middle one is the narrowest.
 fn one_message_alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let links = [(2e9, 1e6), (1e9, 2e6), (4e9, 0.5e6)].map(|(capacity, ps)| (capacity, Time::from_ps(ps)));
     let mut got = Vec::new();
@@ -78,7 +78,7 @@ fn incast(context: &Context<'_>) -> Result<Outcome, Trouble> {
 
 fn contention_free(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let policies = context.choose(&POLICIES[2..], &POLICIES[..]);
-    // The largest first: they decide how long it takes.
+    // The largest first: they determine the total time.
     let runs: Vec<(u32, &str)> =
         FAT_TREES.iter().rev().flat_map(|&nodes| policies.iter().map(move |&sharing| (nodes, sharing))).collect();
     context.plan(runs.iter().map(|&(nodes, _)| all_to_all(nodes)).sum());
@@ -86,7 +86,7 @@ fn contention_free(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let wrong = context.side_by_side(runs, |(nodes, sharing)| {
         let topology = format!("fat-tree-{nodes}");
         let got = Choice { sharing, ..Choice::new(&topology, "all-to-all-simple-spread") }.makespan(context)?;
-        // Picoseconds: whole numbers, which a double holds and adds exactly.
+        // Picoseconds: integers, which a double holds and adds exactly.
         let expected = f64::from(nodes - 1) * (MESSAGE_S * 1e12).round() / 1e12;
         Ok((got != expected).then(|| format!("{topology}, {sharing}: {got} s instead of {expected} s")))
     })?;
@@ -112,7 +112,7 @@ fn several_messages(context: &Context<'_>) -> Result<Outcome, Trouble> {
         let mut more = vec![format!("workload.all-to-all.messages={messages}")];
         more.extend(order.map(|order| format!("workload.all-to-all.message-order={order}")));
         let got = run(context, &choice.load_with(&more)?)?.report.head.makespan_s;
-        // Picoseconds: whole numbers, which a double holds and adds exactly.
+        // Picoseconds: integers, which a double holds and adds exactly.
         let expected = f64::from(messages * (nodes - 1)) * (MESSAGE_S * 1e12).round() / 1e12;
         let what =
             || format!("{topology}, {messages} {order:?}, {injection}, {sharing}: {got} s instead of {expected} s");

@@ -1,4 +1,4 @@
-//! What a case is given to run: how much it may do, who looks on, and what it has done so far.
+//! Context of a case: its amount of work, its observer, and its progress.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use hayase::engine::{self, Progress};
 
-/// What cannot be set up or does not end is in words.
+/// Reason, in words, why a simulation cannot be set up or does not end.
 pub(crate) type Trouble = String;
 
-/// How much work a case may do.
+/// Amount of work of the cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Effort {
     /// All cases together take seconds: the largest fabrics and most seeds are left out.
@@ -21,13 +21,14 @@ pub enum Effort {
     Full,
 }
 
-/// Looks on while a case runs, and may end it.
+/// Observer of a running case, which may end it.
 pub trait Watch: Sync {
-    /// So much of the case is done, from 0 to 1; `false` ends it. Called from any thread, every few thousand messages.
+    /// Receives the part of the case that is done, from 0 to 1; `false` ends the case. Called from any
+    /// thread, every few thousand messages.
     fn tick(&self, part: f64) -> bool;
 }
 
-/// What a case needs to know to run.
+/// Context in which a case runs.
 #[derive(Clone, Copy, Default)]
 pub struct Context<'a> {
     effort: Effort,
@@ -36,23 +37,23 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// This much work, with nobody looking on.
+    /// Creates a context with this amount of work and no observer.
     pub fn new(effort: Effort) -> Self {
         Self { effort, ..Self::default() }
     }
 
-    /// The same with somebody who looks on.
+    /// Sets the observer.
     #[must_use]
     pub fn watched(self, watch: &'a dyn Watch) -> Self {
         Self { watch: Some(watch), ..self }
     }
 
-    /// The same for one case.
+    /// Sets the tally of one case.
     pub(super) fn counted(self, tally: &'a Tally) -> Self {
         Self { tally: Some(tally), ..self }
     }
 
-    /// `full` where everything is asked for, `quick` else.
+    /// Returns `full` for the full amount of work, otherwise `quick`.
     pub(super) fn choose<T>(&self, quick: T, full: T) -> T {
         match self.effort {
             Effort::Quick => quick,
@@ -60,14 +61,15 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The case delivers so many messages in all: what its progress is measured by. It may say so in parts.
+    /// Adds messages to the total of the case, from which its progress is computed. May be called for each
+    /// part.
     pub(super) fn plan(&self, messages: u64) {
         if let Some(tally) = self.tally {
             tally.planned.fetch_add(messages, Ordering::Relaxed);
         }
     }
 
-    /// Whether to go on: tells how far the case is.
+    /// Reports the progress of the case; returns true if the case can continue.
     pub(super) fn goes_on(&self) -> bool {
         let part = self.tally.map_or(0.0, Tally::part);
         let goes_on = self.watch.is_none_or(|watch| watch.tick(part));
@@ -77,8 +79,7 @@ impl<'a> Context<'a> {
         goes_on
     }
 
-    /// Does parts that do not depend on each other, as many at once as there are threads; results in the order of the
-    /// parts.
+    /// Runs independent parts on all threads; returns results in the order of the parts.
     pub(super) fn side_by_side<I: Send, T: Send>(
         &self,
         parts: Vec<I>,
@@ -92,40 +93,40 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What a case has done so far.
+/// Work done by a case so far.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// Processor time \[ns\].
     cpu: AtomicU64,
-    /// Messages delivered.
+    /// Number of messages delivered.
     delivered: AtomicU64,
-    /// Messages there will be in all, as far as is known.
+    /// Number of messages in total, as far as is known.
     planned: AtomicU64,
-    /// Whether whoever looks on has ended it.
+    /// Set if the observer has ended the case.
     ended: AtomicBool,
 }
 
 impl Tally {
-    /// How much of what is planned is done, from 0 to 1.
+    /// Returns the part of the planned messages that is done, from 0 to 1.
     fn part(&self) -> f64 {
         let planned = self.planned.load(Ordering::Relaxed);
         let delivered = self.delivered.load(Ordering::Relaxed);
         if planned == 0 { 0.0 } else { (delivered as f64 / planned as f64).min(1.0) }
     }
 
-    /// Processor time that the case took, where the system tells \[s\].
+    /// Returns the processor time of the case, if the system tells it \[s\].
     pub fn cpu_s(&self) -> Option<f64> {
         thread_time()?;
         Some(self.cpu.load(Ordering::Relaxed) as f64 / 1e9)
     }
 
-    /// Whether whoever looks on has ended it.
+    /// Returns true if the observer has ended the case.
     pub fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Does some of the case's work on this thread. What the thread does for other cases while this one waits for its
-    /// parts is theirs.
+    /// Runs some of the case's work on this thread. Work that the thread does for other cases, while this one
+    /// waits for its parts, is not charged to this case.
     pub fn clocked<T>(&self, work: impl FnOnce() -> T) -> T {
         let (result, own) = on_this_thread(work);
         self.cpu.fetch_add(own.map_or(0, nanoseconds), Ordering::Relaxed);
@@ -134,11 +135,11 @@ impl Tally {
 }
 
 thread_local! {
-    /// Processor time of this thread in work that is charged already \[ns\].
+    /// Processor time of this thread in work that is already charged \[ns\].
     static CHARGED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Does something, with the processor time that it took here, less what was charged to others in between.
+/// Runs work; returns its result and its processor time, minus the time charged to other work in between.
 fn on_this_thread<T>(work: impl FnOnce() -> T) -> (T, Option<Duration>) {
     let (before, charged) = (thread_time(), CHARGED.get());
     let result = work();
@@ -152,7 +153,7 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Processor time of this thread so far. For people only: no verdict depends on it.
+/// Returns the processor time of this thread so far. For people only: no verdict depends on it.
 fn thread_time() -> Option<Duration> {
     #[cfg(unix)]
     return Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).ok();
@@ -160,8 +161,8 @@ fn thread_time() -> Option<Duration> {
     None
 }
 
-/// Does something for a case, and says how much processor time it took on this thread \[s\]: what others do beside it
-/// counts for nothing. The wall clock where the system does not tell.
+/// Runs work for a case; returns its result and its processor time on this thread \[s\], without that of
+/// other work. Uses the wall clock if the system does not tell processor time.
 pub(super) fn stopwatch<T>(context: &Context<'_>, work: impl FnOnce() -> T) -> (T, f64) {
     let wall = hayase::base::wall_clock::now();
     let (result, own) = on_this_thread(work);
@@ -171,7 +172,7 @@ pub(super) fn stopwatch<T>(context: &Context<'_>, work: impl FnOnce() -> T) -> (
     (result, own.unwrap_or_else(|| wall.elapsed()).as_secs_f64())
 }
 
-/// Looks on while one simulation of a case runs.
+/// Observer of one simulation of a case.
 pub(super) struct Counted<'a> {
     context: &'a Context<'a>,
     counted: AtomicU64,
@@ -182,7 +183,7 @@ impl<'a> Counted<'a> {
         Self { context, counted: AtomicU64::new(0) }
     }
 
-    /// Messages that this run has delivered by now.
+    /// Receives the number of messages that this run has delivered so far.
     pub fn delivered(&self, messages: u64) {
         let before = self.counted.swap(messages, Ordering::Relaxed);
         if let Some(tally) = self.context.tally {
@@ -202,7 +203,7 @@ impl engine::Watch for Counted<'_> {
 mod tests {
     use super::*;
 
-    /// Keeps what it is told, and ends the case when it is told more than `most`.
+    /// Keeps the values it receives, and ends the case at one above `most`.
     struct Kept {
         told: std::sync::Mutex<Vec<f64>>,
         most: f64,
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn the_time_of_parts_belongs_to_their_case_alone() {
         let (mine, other) = (Tally::default(), Tally::default());
-        // Work of another case that this thread does while it waits.
+        // Work for another case that this thread does while it waits.
         let spin = || (0..20_000_000_u64).fold(0, |sum: u64, i| std::hint::black_box(sum.wrapping_add(i * i)));
         mine.clocked(|| other.clocked(spin));
         let (mine, other) = (mine.cpu_s().unwrap(), other.cpu_s().unwrap());

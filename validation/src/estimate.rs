@@ -1,4 +1,4 @@
-//! Makespans by estimate beside those of full runs (`docs/concepts/estimates.md`).
+//! Estimated makespans, compared with those of full runs (`docs/models.md`, 5.3).
 
 use super::setup::{Choice, run};
 use super::{Case, Context, Outcome, Trouble};
@@ -7,22 +7,22 @@ use hayase::scenario::Scenario;
 use hayase::simulation::PatternWork;
 use hayase::system::Target;
 
-/// How sure an interval is to hold the makespan of the full run.
+/// Confidence of the intervals for the makespan of the full run.
 const CONFIDENCE: f64 = 0.95;
 
-/// Too few intervals hold it where a true coverage of that would leave as few only this often.
+/// Probability of a false alarm: a true coverage would give so low a count of intervals only this often.
 const CHANCE: f64 = 0.01;
 
 /// Runs that differ in their seeds.
 struct Run {
     choice: Choice<'static>,
     assignments: Vec<String>,
-    /// The error that is asked for.
+    /// Requested error.
     asked: &'static str,
     seeds: std::ops::RangeInclusive<u64>,
 }
 
-/// What came of one of them.
+/// Results of one run.
 struct Came {
     what: String,
     full_s: f64,
@@ -81,7 +81,7 @@ fn coverage(context: &Context<'_>) -> Result<Outcome, Trouble> {
             scenarios.push((what, choice.load_with(&assignments)?, Target::parse(asked)?));
         }
     }
-    // Of the estimate about a third is played.
+    // An estimate plays about a third of the messages.
     context.plan(scenarios.iter().map(|(_, scenario, _)| scenario.work().pattern.messages() * 4 / 3).sum());
     let came = context.side_by_side(scenarios, |(what, scenario, asked)| came(context, what, &scenario, asked))?;
     let known: Vec<(&Came, Estimate)> = came.iter().filter_map(|came| Some((came, came.estimate?))).collect();
@@ -99,12 +99,12 @@ fn coverage(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let in_full = came.iter().filter(|came| came.estimate.is_none());
     let notes: Vec<String> =
         missed.chain(in_full.map(|came| format!("{}: in full, {}", came.what, came.why))).collect();
-    // A check of estimates that are not made is none.
+    // The check needs enough estimates.
     let enough = 2 * known.len() > came.len();
     Ok(Outcome::check(enough && held >= fewest(known.len()), got).note(notes.join("\n")))
 }
 
-/// The same run in full and by estimate; without one both have the same makespan.
+/// Runs a scenario in full and by estimate. If no estimate is made, both must have the same makespan.
 fn came(context: &Context<'_>, what: String, scenario: &Scenario<PatternWork>, asked: Target) -> Result<Came, Trouble> {
     let system = scenario.system().clone().with_estimate(Some(asked));
     let estimated = Scenario::new(system, scenario.work().clone()).map_err(|mistake| mistake.message)?;
@@ -117,9 +117,10 @@ fn came(context: &Context<'_>, what: String, scenario: &Scenario<PatternWork>, a
     }
 }
 
-/// The fewest of so many intervals that hold their makespan, but for a chance of 1 in 100, if they do so in 95 %.
+/// Returns the fewest of `count` intervals that hold their makespan, except with a probability of 1 in 100,
+/// if each does so with 95 %.
 fn fewest(count: usize) -> usize {
-    // Binomial, from none on.
+    // Binomial distribution, from 0 on.
     let mut exactly = (0..count).fold(1.0, |product, _| product * (1.0 - CONFIDENCE));
     let mut so_far = 0.0;
     for held in 0..count {
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_true_coverage_of_95_percent_falls_below_the_least_number_once_in_a_hundred() {
-        // Of 1 each is as good as certain to be held or not; tables of the binomial distribution for 20 and 100.
+        // A single interval may miss; tables of the binomial distribution for 20 and 100.
         assert_eq!([fewest(0), fewest(1), fewest(20), fewest(100)], [0, 0, 16, 89]);
     }
 }

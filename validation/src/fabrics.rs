@@ -1,5 +1,5 @@
-//! Today's fabrics: throughput by load counting against closed forms and against all pairs counted by brute force, and
-//! the same throughput from simulated traffic (`docs/concepts/bounds.md`).
+//! Modern fabrics: throughput by load counting, compared with closed forms and with a brute-force count over
+//! all pairs; and the same throughput from simulated traffic (`docs/models.md`, 5.1 and 5.2).
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use hayase::routing::RoutingSpec;
 use hayase::scenario::{Loader, RoutedFabric};
 use hayase::steady::{Throughput, Traffic, throughput};
 
-/// Relative differences of what is exact: sums of doubles.
+/// Relative tolerance of exact values: sums of doubles.
 const EXACT: f64 = 1e-9;
 
-/// Where values come from that no closed form gives.
+/// Source of values without a closed form.
 const COUNTED: &str = "all pairs counted by brute force from the definition of the fabric, outside of Hayase";
 
-/// The arrangements of cables that have one cable for each pair of groups.
+/// Arrangements that have one cable for each pair of groups.
 pub(super) const ARRANGEMENTS: [&str; 4] = ["absolute", "relative", "palmtree", "circulant"];
 
 pub(super) fn cases() -> Vec<Case> {
@@ -87,14 +87,14 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// One value of many.
+/// One of several values.
 pub(super) struct Point {
     pub what: String,
     pub expected: f64,
     pub got: f64,
 }
 
-/// Whether all are as near as `tolerance`, relative or not; values and the worst place in the note.
+/// Passes if all values are within `tolerance`, relative or not; the note lists them, or those that are not.
 pub(super) fn judged(points: &[Point], tolerance: f64, is_relative: bool) -> Outcome {
     let off = |point: &Point| {
         let off = (point.got - point.expected).abs();
@@ -109,7 +109,7 @@ pub(super) fn judged(points: &[Point], tolerance: f64, is_relative: bool) -> Out
     Outcome::check(bad.is_empty() && !points.is_empty(), got).note(note.join("\n"))
 }
 
-/// A fabric under a rule, by its name or the text of its topology.
+/// Builds a fabric with a rule, by its name or from the text of its topology.
 pub(super) fn loaded(topology: &str, rule: &str) -> Result<RoutedFabric, Trouble> {
     let loader = match topology.starts_with('[') {
         true => Loader::new().text("fabric", topology),
@@ -122,7 +122,7 @@ fn built(topology: &str) -> Result<Arc<Fabric>, Trouble> {
     Ok(loaded(topology, "minimal")?.fabric)
 }
 
-/// Loads of steady traffic on a fabric under a rule, over so many seeds.
+/// Counts loads of steady traffic on a fabric under a rule, over a number of seeds.
 fn counted(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic, seeds: u64) -> Result<Throughput, Trouble> {
     let rule = RoutingSpec::parse_name(rule).map_err(|mistake| mistake.message)?;
     let router =
@@ -138,17 +138,17 @@ fn load(counted: &Throughput, kind: &str) -> f64 {
     counted.largest_load.get(kind).copied().unwrap_or(f64::NAN)
 }
 
-/// The canonical dragonfly: a = 2p = 2h, g = ah + 1.
+/// Returns the topology of the canonical dragonfly: a = 2p = 2h, g = ah + 1.
 pub(super) fn dragonfly(h: u32, arrangement: &str) -> String {
     format!("[topology.dragonfly]\np = {h}\narrangement = \"{arrangement}\"\nbandwidth = \"1 GB/s\"\n")
 }
 
-/// Nodes of a group and groups of the canonical dragonfly.
+/// Returns the nodes of a group and the groups of the canonical dragonfly.
 fn canonical(h: u32) -> (f64, f64) {
     (f64::from(2 * h * h), f64::from(2 * h * h + 1))
 }
 
-/// Of each canonical dragonfly and arrangement (circulant cables need an even h): what is to be looked at.
+/// Evaluates each canonical dragonfly and arrangement (circulant cables need an even h).
 fn of_dragonflies(
     context: &Context<'_>,
     mut points: impl FnMut(u32, &str, &Arc<Fabric>, &mut Vec<Point>) -> Result<(), Trouble>,
@@ -185,12 +185,12 @@ fn adversarial_minimal(context: &Context<'_>) -> Result<Outcome, Trouble> {
         }
         Ok(())
     })?;
-    // Half as many groups and as many cables for each pair: all of them are used alike under packet spraying.
+    // Half as many groups, with several cables for each pair: packet spraying uses all of them alike.
     for (p, a, h, g) in [(2, 4, 2, 5), (3, 6, 4, 9), (4, 8, 4, 17)] {
         let text = format!("[topology.dragonfly]\np = {p}\na = {a}\nh = {h}\ng = {g}\nbandwidth = \"1 GB/s\"\n");
         let got = counted(&built(&text)?, "minimal", &Traffic::Adversarial(1), 1)?;
         let cables = f64::from(a * h / (g - 1));
-        // At best: which of the cables a pair of switches takes is drawn, or the nearest.
+        // An upper bound: the cable that a pair of switches takes is drawn, or is the nearest.
         let what = format!("p = {p}, a = {a}, h = {h}, g = {g}: at most {}", cables / f64::from(a * p));
         let most = cables / f64::from(a * p) * (1.0 + EXACT);
         points.push(Point { what, expected: 1.0, got: if got.throughput <= most { 1.0 } else { got.throughput } });
@@ -269,7 +269,8 @@ fn best_mix(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(judged(&points, EXACT, true))
 }
 
-/// What the links between groups of a named machine let all nodes send, if all of them are used alike.
+/// Checks the rate that the links between groups of a named machine allow all nodes, if all links are used
+/// alike.
 fn global_bound(topology: &str, expected: f64) -> Result<Outcome, Trouble> {
     let counted = counted(&built(topology)?, "minimal", &Traffic::Uniform, 1)?;
     let got = 1.0 / counted.mean_load.get("global").copied().unwrap_or(f64::NAN);
@@ -286,7 +287,7 @@ fn slim_fly_uniform(_: &Context<'_>) -> Result<Outcome, Trouble> {
         let got = theta(&built(&slim_fly(q))?, "spray", &Traffic::Uniform)?;
         points.push(Point { what: format!("q = {q}"), expected, got });
         if q == 5 {
-            // To 1e-9, in units of the tolerance.
+            // Tolerance 1e-9, in units of the tolerance of the case.
             let off = (got - 199.0 / 208.0).abs() / 1e-9 * 5e-5;
             points.push(Point { what: "q = 5 beside 199/208".to_owned(), expected: 0.0, got: off });
         }

@@ -1,4 +1,4 @@
-//! Master/slave programs: what sampling costs, where the master saturates, and a measured run.
+//! Master/slave programs: the error of sampling, the saturation of the master, and a measured run.
 
 use std::fmt::Write;
 
@@ -17,12 +17,12 @@ use hayase::units::Time;
 
 /// Tasks executed for the measured run: 1/1024 of all, with their times.
 const EXECUTED: &[u8] = include_bytes!("../mandelbrot/executed.csv");
-/// The measured run itself.
+/// The measured run.
 const MEASURED: &str = include_str!("../mandelbrot/measured.json");
 
 const PAPER: &str = "Y. Mizutani, F. Ino, K. Hagihara: Fast Performance Prediction of Master/Slave Programs by Executing Subset of Tasks";
 
-/// A run that was measured.
+/// A measured run.
 #[derive(Deserialize)]
 struct Measured {
     source: String,
@@ -32,7 +32,7 @@ struct Measured {
     runs: Vec<MeasuredRun>,
 }
 
-/// The work of all tasks, interpolated from measured times of some.
+/// Work of all tasks, interpolated from measured times of some.
 #[derive(Deserialize)]
 struct Subset {
     tasks: u64,
@@ -64,7 +64,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Mandelbrot tasks, and every so many of them executed along each side.
+/// Returns the Mandelbrot tasks.
 fn mandelbrot() -> Result<(MandelbrotSpec, TaskGrid, Tasks), Trouble> {
     let spec = MandelbrotSpec { side: 1024.into(), iterations: 1000.into(), time: Time::from_ps(5e6).into() };
     let grid = spec.grid().map_err(|diagnostic| diagnostic.message)?;
@@ -72,7 +72,7 @@ fn mandelbrot() -> Result<(MandelbrotSpec, TaskGrid, Tasks), Trouble> {
     Ok((spec, grid, Tasks::new(times, Sizes::default())))
 }
 
-/// All tasks from `k x k` executed ones at even distances.
+/// Returns all tasks, interpolated from `k x k` executed ones at even distances.
 fn subset(all: &Tasks, grid: &TaskGrid, k: i64) -> Result<Tasks, Trouble> {
     let axis: Vec<i64> = (0..k).map(|i| 1 + i * 1023 / (k - 1)).collect();
     let mut executed = Executed::new(2);
@@ -90,8 +90,9 @@ fn time(tasks: &Tasks, workers: u32, costs: &Costs, policy: &Policy) -> f64 {
 
 fn sampling(context: &Context) -> Result<Outcome, Trouble> {
     let (_, grid, all) = mandelbrot()?;
-    // Cheap messages: with dearer ones the master is the limit wherever many short tasks follow each other, which a few
-    // executed tasks do not show, and the relation is lost (2 percentage points off with o = 5 us and 31 workers).
+    // Cheap messages. With more expensive ones, the master is the bottleneck wherever many short tasks follow
+    // each other. A few executed tasks do not show that, and the relation is lost (2 percentage points off
+    // with o = 5 us and 31 workers).
     let costs = Costs::log_gp(Time::from_ps(2e6), Time::from_ps(2e5), Time::ZERO, 0.0);
     let policy = Policy::default();
     let (mut worst, mut notes) = (0.0f64, String::new());
@@ -114,7 +115,7 @@ fn sampling(context: &Context) -> Result<Outcome, Trouble> {
 
 fn saturates(_: &Context) -> Result<Outcome, Trouble> {
     let (_, _, all) = mandelbrot()?;
-    // A task takes 1.2 ms in the mean; 60 us of the master make it the limit from some twenty workers on.
+    // A task takes 1.2 ms on average; 60 us of the master make it the bottleneck from some twenty workers on.
     let costs = Costs::log_gp(Time::from_ps(2e7), Time::from_ps(3e7), Time::ZERO, 0.0);
     let policy = Policy::default();
     let expected = Bounds::saturation(&all, 1.0, &costs, &policy, 1000).ok_or("the master is never the limit")?;
@@ -127,7 +128,7 @@ fn saturates(_: &Context) -> Result<Outcome, Trouble> {
     let equal = Tasks::new(vec![mean; 1 << 16], Sizes::default());
     let found = from(&equal)?;
     let got = format!("from {found} workers on; the overhead says {expected}");
-    // Where tasks differ, the master has idle moments beyond that.
+    // If tasks differ, the master also has idle moments.
     let shuffled = from(&Order::Random(1).arrange(all.clone()))?;
     Ok(Outcome::check(found.abs_diff(expected) <= 2, got).note(format!(
         "with tasks all of the mean time; Mandelbrot tasks gain up to {shuffled} workers in random order, {} as listed",
@@ -141,7 +142,8 @@ fn planned(_: &Context) -> Result<Outcome, Trouble> {
     let (executed, plan) = plan::execute_until(&grid, 0.02, |point| spec.time(point[0] as u64, point[1] as u64))
         .map_err(|diagnostic| diagnostic.message)?;
     let error = (plan.work.seconds() / work - 1.0).abs();
-    // Of infinitely many tasks it needs (1.96 s / (2 % of the mean))^2, of N as many as n / (1 + n/N).
+    // For infinitely many tasks the sample has n = (1.96 s / (2 % of the mean))^2 tasks, for N tasks n / (1 +
+    // n/N).
     let count = all.len() as f64;
     let mean = all.work().ps() / count;
     let variance = all.times().iter().map(|time| (time.ps() - mean) * (time.ps() - mean)).sum::<f64>() / count;

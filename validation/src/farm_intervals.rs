@@ -1,4 +1,5 @@
-//! Intervals of plans: in what part of many task sets of a family they hold the work and the predicted time.
+//! Intervals of plans: the fraction of many task sets of a family in which they hold the work and the
+//! predicted time.
 
 use std::fmt::Write;
 
@@ -10,11 +11,12 @@ use hayase::farm::{Costs, Extent, Policy, Sizes, TaskGrid, Tasks, Workers};
 use hayase::rng::Mix;
 use hayase::units::Time;
 
-/// Accuracy asked for.
+/// Requested accuracy.
 const ACCURACY: f64 = 0.05;
-/// Workers of the predicted time.
+/// Number of workers for the predicted time.
 const WORKERS: u32 = 16;
-/// Part of the task sets whose interval must hold: 95 %, less the scatter of a few hundred sets.
+/// Smallest fraction of the task sets whose interval must hold: 95 %, minus the scatter of a few hundred
+/// sets.
 const LEAST: f64 = 0.93;
 
 /// Random numbers of a task set.
@@ -35,7 +37,7 @@ impl Set {
         -ln(1.0 - self.of(task, 0))
     }
 
-    /// Returns a number that is nearly normal.
+    /// Returns a nearly normal random number of a task.
     fn normal(&self, task: u64) -> f64 {
         (1..13).map(|key| self.of(task, key)).sum::<f64>() - 6.0
     }
@@ -49,8 +51,8 @@ struct Family {
     name: &'static str,
     grid: &'static str,
     rule: Rule,
-    /// Of 200 sets, the percentage whose interval held and the mean number of executed tasks, with the interpolation in
-    /// a tree of cells that came before the rounds of random tasks.
+    /// Results for 200 sets of the earlier method, interpolation in a tree of cells: the percentage of sets
+    /// whose interval held, and the mean number of executed tasks.
     earlier: (f64, u32),
 }
 
@@ -171,9 +173,9 @@ fn families() -> Vec<Family> {
 /// Counts over the task sets of a family.
 #[derive(Default)]
 struct Held {
-    /// Intervals that held the work.
+    /// Number of intervals that held the work.
     work: u32,
-    /// Intervals that held the predicted time.
+    /// Number of intervals that held the predicted time.
     time: u32,
     executed: usize,
     /// Sum of the relative half widths.
@@ -185,7 +187,7 @@ fn hold(family: &Family, sets: u64) -> Result<Held, Trouble> {
     let mut held = Held::default();
     for number in 0..sets {
         let set = Set(Mix::new(number, family.name));
-        // Other coordinates, other draws: over these the interval is to hold.
+        // Other coordinates, other draws: the interval is to hold over these.
         let shifted =
             |extent: &Extent| Extent { first: number as i64, last: number as i64 + extent.last - extent.first };
         let grid = TaskGrid::new(usual.extents().iter().map(shifted).collect())?;
@@ -197,7 +199,7 @@ fn hold(family: &Family, sets: u64) -> Result<Held, Trouble> {
         let told = |diagnostic: hayase::diagnostic::Diagnostic| diagnostic.message;
         let (executed, plan) = execute_until(&grid, ACCURACY, time).map_err(told)?;
         let all = Tasks::new((0..grid.tasks()).map(|task| time(&grid.point(task))).collect(), Sizes::default());
-        // Of sums in another order the last digits differ.
+        // Sums in another order differ in the last digits.
         let is_in = |[least, most]: [f64; 2], truth: Time| {
             let rounding = 1e-9 * truth.ps();
             (least - rounding..=most + rounding).contains(&truth.ps())

@@ -1,8 +1,8 @@
-//! The figures of other sources that the cases compare with (`validation/figures.json`).
+//! Figures from other sources for comparison (`validation/figures.json`).
 
 use serde::Deserialize;
 
-/// All of them.
+/// All figures.
 #[derive(Deserialize)]
 pub(super) struct Figures {
     pub mfs: Mfs,
@@ -10,19 +10,19 @@ pub(super) struct Figures {
     pub packet: Packet,
 }
 
-/// What the MFS paper reports.
+/// Figures of the MFS paper.
 #[derive(Deserialize)]
 pub(super) struct Mfs {
     pub source: String,
     /// Number of nodes, and simulated time under random over regular placement, on full-bisection trees.
     pub random_over_regular: Vec<(u32, f64)>,
-    /// The mean of that over all its sizes.
+    /// Mean of these ratios over all its sizes.
     pub random_over_regular_mean: f64,
-    /// How far simulated times with and without redistribution are apart.
+    /// Range of the differences between simulated times with and without redistribution \[%\].
     pub redistribute_against_equal_share_percent: (f64, f64),
     /// Rounds of the redistribution.
     pub redistribution_rounds: (f64, f64),
-    /// Number of nodes, and run time with redistribution over that without.
+    /// Number of nodes, and run time with redistribution over that without it.
     pub redistribute_run_time_over_equal_share: Vec<(u32, f64)>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Packet {
     pub booksim_ms: Vec<f64>,
 }
 
-/// Reads them.
+/// Reads the figures.
 ///
 /// # Panics
 /// Never: the file is built in, and a test reads it.

@@ -1,6 +1,6 @@
-//! The proof: cases that hold the simulator against closed forms, other simulators and published figures.
+//! Validation: cases that compare the simulator with closed forms, other simulators and published figures.
 //!
-//! [`cases`] lists them; each runs on its own and says what was expected, what came out, and whether that is good.
+//! [`cases`] lists them. Each runs on its own and reports the expected result, its own result, and a verdict.
 //! Their data (`validation/` in the repository) is built in.
 //!
 //! ```no_run
@@ -31,19 +31,20 @@ use std::fmt;
 pub use context::{Context, Effort, Watch};
 use context::{Tally, Trouble};
 
-/// What a case concludes.
+/// Conclusion of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// As expected, within the tolerance.
+    /// The result is within the tolerance.
     Pass,
-    /// A figure of another source is not reached; by how much is in the outcome. Not a failure: the source leaves
-    /// open what it did, or measured a machine.
+    /// The result differs from a figure of another source, by the amount in the outcome. Not a failure: the
+    /// source leaves its method open, or measured a machine.
     Differs,
-    /// A figure of another source that cannot be reached from what the source says; why is in [`Outcome::reason`].
+    /// A figure of another source that its description does not suffice to reach; the reason is in
+    /// [`Outcome::reason`].
     NotReachable,
-    /// Wrong.
+    /// The result is wrong.
     Fail,
-    /// It was ended before it came to a conclusion.
+    /// The case was ended before it came to a conclusion.
     Interrupted,
 }
 
@@ -59,28 +60,28 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What came out of a case.
+/// Outcome of a case.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// Our figures, in the words of [`Case::expected`].
     pub got: String,
-    /// Whether that is good.
+    /// Conclusion.
     pub verdict: Verdict,
-    /// More about it: the worst place, a table of what was tried. May have several lines, or none.
+    /// Details: the worst place, a table of the attempts. May have several lines, or none.
     pub note: String,
-    /// Why the figure cannot be reached, where that is known.
+    /// Reason why the figure cannot be reached, if it is known.
     pub reason: Option<String>,
-    /// Processor time that the case took, on all threads together, where the system tells \[s\].
+    /// Processor time of the case, on all threads together, if the system tells it \[s\].
     pub cpu_s: Option<f64>,
 }
 
 impl Outcome {
-    /// Passes where `good`, else fails.
+    /// Passes if `good`, otherwise fails.
     fn check(good: bool, got: impl Into<String>) -> Self {
         Self::new(if good { Verdict::Pass } else { Verdict::Fail }, got)
     }
 
-    /// Passes where `good`, else reports a difference.
+    /// Passes if `good`, otherwise reports a difference.
     fn compare(good: bool, got: impl Into<String>) -> Self {
         Self::new(if good { Verdict::Pass } else { Verdict::Differs }, got)
     }
@@ -89,8 +90,7 @@ impl Outcome {
         Self { got: got.into(), verdict, note: String::new(), reason: None, cpu_s: None }
     }
 
-    /// A difference that is known to remain, and why: it is not reachable. What is as expected passes all the same, and
-    /// what fails does.
+    /// Marks a difference that is known to remain as not reachable, with the reason. Other verdicts stay.
     fn known(mut self, reason: impl Into<String>) -> Self {
         if self.verdict == Verdict::Differs {
             self.verdict = Verdict::NotReachable;
@@ -99,7 +99,7 @@ impl Outcome {
         self
     }
 
-    /// The same with more about it.
+    /// Adds details.
     fn note(mut self, note: impl Into<String>) -> Self {
         self.note = note.into();
         self
@@ -108,23 +108,23 @@ impl Outcome {
 
 type Check = Box<dyn Fn(&Context<'_>) -> Result<Outcome, Trouble> + Send + Sync>;
 
-/// One thing to hold the simulator against.
+/// A comparison of the simulator with a known result.
 pub struct Case {
-    /// Its name, with its group before the slash: `closed-form/lock-step-2d-spread`.
+    /// Name, with its group before the slash: `closed-form/lock-step-2d-spread`.
     pub name: String,
-    /// Where the expectation comes from.
+    /// Source of the expectation.
     pub source: String,
-    /// What is expected.
+    /// Expected result.
     pub expected: String,
-    /// How far from it is still good.
+    /// Largest accepted difference from it.
     pub tolerance: String,
-    /// Processor time it takes, quick and full, roughly \[s\].
+    /// Approximate processor time, quick and full \[s\].
     seconds: (u32, u32),
     check: Check,
 }
 
 impl Case {
-    /// Starts a case; `check` says what came out.
+    /// Creates a case; `check` returns its outcome.
     fn new(
         name: impl Into<String>,
         check: impl Fn(&Context<'_>) -> Result<Outcome, Trouble> + Send + Sync + 'static,
@@ -139,27 +139,26 @@ impl Case {
         }
     }
 
-    /// The same with the source of the expectation.
+    /// Sets the source of the expectation.
     fn source(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
     }
 
-    /// The same with what is expected, and how far from it is still good.
+    /// Sets the expected result, and the largest accepted difference from it.
     fn expect(mut self, expected: impl Into<String>, tolerance: impl Into<String>) -> Self {
         self.expected = expected.into();
         self.tolerance = tolerance.into();
         self
     }
 
-    /// The same with the processor time it takes, quick and full \[s\]: where it is long, roughly, so that it starts
-    /// early.
+    /// Sets the approximate processor time, quick and full \[s\], of a long case, so that it starts early.
     fn takes(mut self, quick: u32, full: u32) -> Self {
         self.seconds = (quick, full);
         self
     }
 
-    /// Processor time it takes, roughly \[s\]; 0 where it is little.
+    /// Approximate processor time \[s\]; 0 if it is short.
     pub fn seconds(&self, effort: Effort) -> u32 {
         match effort {
             Effort::Quick => self.seconds.0,
@@ -167,7 +166,7 @@ impl Case {
         }
     }
 
-    /// Runs it.
+    /// Runs the case.
     pub fn run(&self, context: &Context<'_>) -> Outcome {
         let tally = Tally::default();
         let context = context.counted(&tally);
@@ -187,7 +186,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// All cases, in the order in which they are reported.
+/// Returns all cases, in the order in which they are reported.
 pub fn cases() -> Vec<Case> {
     let mut cases = closed_forms::cases();
     cases.extend(fabrics::cases());

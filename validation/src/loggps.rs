@@ -1,5 +1,5 @@
-//! Gaussian elimination as the LogGPS paper ran it: waiting for receivers appears when messages pass S, and goes when S
-//! is raised or messages are sent in pieces.
+//! Gaussian elimination as the LogGPS paper ran it. Waits for receivers appear when messages exceed S, and
+//! disappear when S is raised or messages are sent in pieces.
 
 use std::fmt::Write;
 
@@ -15,15 +15,15 @@ use hayase::scenario::library::Shelf;
 use hayase::units::Bytes;
 
 const SOURCE: &str = "F. Ino, N. Fujimoto, K. Hagihara: LogGPS, section 4.3 and table 7";
-/// The machine of LogGP-2. The parameters of LogGP-1 are curves of figure 7 there, not numbers.
+/// Machine file of LogGP-2. The parameters of LogGP-1 are curves of figure 7 there, not numbers.
 const LOGGP: &str = "myrinet-loggp";
-/// Operations that a processor does in a second: the one figure that is ours, fitted on every third row of the table.
+/// Operations of a processor in a second: the only figure of our own, fitted on every third row of the table.
 const FLOPS: f64 = 96e6;
-/// How far from the published prediction a cell may be.
+/// Largest relative difference of a cell from the published prediction.
 const CLOSE: f64 = 0.1;
-/// The same of LogGP-2, whose predictions there are shorter where messages are.
+/// The same for LogGP-2, whose published predictions are shorter for shorter messages.
 const CLOSE_BY_LOGGP: f64 = 0.15;
-/// The longest message of the runs in pieces.
+/// Longest message of the runs in pieces.
 const PIECE: Bytes = Bytes(16_383);
 
 /// A cell of the published table.
@@ -34,12 +34,12 @@ struct Cell {
     variant: String,
     measured_s: f64,
     predicted_s: f64,
-    /// How much longer the run that was traced for this cell computed than that of the whole messages \[s\].
+    /// Time by which the run traced for this cell computed longer than that of the whole messages \[s\].
     longer_computing_s: f64,
     rate: Rate,
 }
 
-/// Whether the rate of computing was fitted on a cell.
+/// Use of a cell for the rate of computing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rate {
     Fitted,
@@ -47,7 +47,7 @@ enum Rate {
 }
 
 impl Cell {
-    /// One that is not compared with the table.
+    /// Creates a cell that is not compared with the table.
     fn new(network: &str, n: u32, variant: &str) -> Self {
         Self {
             network: network.into(),
@@ -61,11 +61,11 @@ impl Cell {
     }
 }
 
-/// What came out for it.
+/// Results of a cell.
 struct CellResult {
     cell: Cell,
     seconds: f64,
-    /// Part of all ranks' time in which a sender waits for its receiver, and a receiver for its message.
+    /// Fractions of all ranks' time in which a sender waits for its receiver, and a receiver for its message.
     send_wait: f64,
     recv_wait: f64,
 }
@@ -126,7 +126,7 @@ fn cells() -> Result<Vec<Cell>, Trouble> {
     };
     let input = Input::from_bytes("gaussian-elimination.csv", text.into());
     let read = csv::read(input, &columns.map(Column::required), |row| {
-        // What a line lacks is noted as a mistake of it.
+        // A missing field is noted as a mistake of its line.
         let _ = add(row);
     });
     read.map(|_| cells).map_err(|mistakes| mistakes[0].message.clone())
@@ -151,7 +151,7 @@ fn node(network: &str, variant: &str, room: Option<Bytes>) -> Result<NodeSpec, T
     Ok(spec)
 }
 
-/// What a rank computes, on average \[s\].
+/// Returns the computation of a rank, on average \[s\].
 fn computing(program: &Program) -> f64 {
     let ops = program.iter().flat_map(|(_, rank)| &rank.ops).filter(|op| op.kind == OpKind::Calc);
     ops.map(|op| op.duration().seconds()).sum::<f64>() / f64::from(program.ranks())
@@ -161,7 +161,7 @@ fn run(context: &Context, cell: Cell) -> Result<CellResult, Trouble> {
     run_with(context, cell, FLOPS, None)
 }
 
-/// With this rate of computing and this room for eager messages at each receiver.
+/// Runs a cell with this rate of computing and this room for eager messages at each receiver.
 fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> Result<CellResult, Trouble> {
     let fragment = (cell.variant == "fragmented").then_some(PIECE);
     let program = GaussianElimination { n: cell.n, flops, fragment, ..Default::default() };
@@ -249,7 +249,8 @@ fn table(network: &str, tolerance: f64, context: &Context) -> Result<Outcome, Tr
     Ok(Outcome::compare(close == runs.len(), got).note(note))
 }
 
-/// The rate with the least squares of relative errors; times between two rates are linear in the time of an operation.
+/// Returns the rate with the least squares of relative errors. Times between two rates are linear in the time
+/// of an operation.
 fn fitted(context: &Context, cells: &[Cell]) -> Result<f64, Trouble> {
     let rates = [85e6, 105e6];
     let times = |flops: f64| -> Result<Vec<f64>, Trouble> {
@@ -307,7 +308,7 @@ fn messages(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::compare(worst.abs() <= CLOSE, format!("worst {:+.1} %", 100.0 * worst)).note(note))
 }
 
-/// What limited room for eager messages adds to the program in pieces.
+/// Compares the program in pieces with and without limited room for eager messages.
 fn flow_control(context: &Context) -> Result<Outcome, Trouble> {
     let largest = context.choose(2048, 4096);
     let cell = |n: u32| {

@@ -1,4 +1,4 @@
-//! The flow model beside packet-level simulators on the 16 x 16 torus.
+//! The flow model compared with packet-level simulators on the 16 x 16 torus.
 
 use super::figures::figures;
 use super::setup::{Choice, all_to_all};
@@ -32,7 +32,7 @@ fn order(context: &Context) -> Result<Outcome, Trouble> {
         }
         makespans.push(times);
     }
-    // Exactly simultaneous starts flatter a flow model; with jitter the distances are fairer.
+    // Exactly simultaneous starts flatter a flow model; with jitter the differences are fairer.
     let seeds = context.choose(1, 8);
     let jittered = times(context, "max-min", &packet.algorithms, Some("1.5 us"), seeds)?;
     let (ns3, booksim) = (distance(&jittered, &packet.ns3_ms), distance(&jittered, &packet.booksim_ms));
@@ -44,7 +44,7 @@ fn order(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(ordered, format!("max-min {}", milliseconds(&makespans[0]))).note(notes.join("\n")))
 }
 
-/// Mean makespans of the algorithms over seeds [ms].
+/// Returns mean makespans of the algorithms over seeds \[ms\].
 fn times(
     context: &Context<'_>,
     sharing: &str,
@@ -65,7 +65,7 @@ fn times(
     Ok(makespans.chunks(seeds as usize).map(|times| times.iter().sum::<f64>() * 1e3 / seeds as f64).collect())
 }
 
-/// How far our times are from theirs on average [%], with its sign.
+/// Returns the mean signed difference of our times from theirs \[%\].
 fn distance(ours: &[f64], theirs: &[f64]) -> String {
     let sum: f64 = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs - 1.0).sum();
     format!("{:+.0} %", 100.0 * sum / ours.len() as f64)

@@ -1,4 +1,4 @@
-//! The packet models beside ns-3, BookSim 2, an independent packet engine, and flows.
+//! The packet models compared with ns-3, BookSim 2, an independent packet engine, and flows.
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use hayase::transport::TransportSpec;
 use hayase::transport::packet::{Model, PacketSpec};
 use hayase::units::Time;
 
-/// What `validation/packet.json` holds.
+/// Content of `validation/packet.json`.
 #[derive(Deserialize)]
 struct Figures {
     load: String,
@@ -117,7 +117,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A run on an n x n torus.
+/// Builds a run on an n x n torus.
 fn torus(n: u32, algorithm: &str, transport: &str, more: &[&str], seed: u64) -> Result<Scenario<PatternWork>, Trouble> {
     let (topology, pattern) = (format!("torus-{n}x{n}"), format!("all-to-all-{algorithm}"));
     let mut assignments = vec![format!("transport={transport}")];
@@ -133,7 +133,7 @@ fn jitter() -> String {
     format!("workload.all-to-all.message-jitter=\"{JITTER}\"")
 }
 
-/// Mean makespan over seeds, starts jittered [us].
+/// Returns the mean makespan over seeds, with jittered starts \[us\].
 fn jittered(
     context: &Context<'_>,
     n: u32,
@@ -157,7 +157,7 @@ fn output_queues(context: &Context<'_>) -> Result<Outcome, Trouble> {
         let injection = format!("workload.all-to-all.injection=\"{}\"", row.injection);
         let host = format!("topology.torus.host-link={}", row.host_link);
         let us = makespan_us(context, &torus(row.n, &row.algorithm, "packet:oq", &[&injection, &host], 1)?)?;
-        // A thousandth of the step of ns-3's clock: what the conversion to seconds leaves.
+        // A thousandth of the step of ns-3's clock: the rest of the conversion to seconds.
         let apart = (us - row.us).abs() > 1e-6;
         Ok(apart.then(|| format!("n = {}, {}: {us} us, ns-3 {} us", row.n, row.algorithm, row.us)))
     })?;
@@ -196,7 +196,7 @@ fn reduction(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(wrong.is_empty(), format!("{good} of {} equal", places.len())).note(wrong.join("\n")))
 }
 
-/// One message over a chain of links.
+/// Simulates one message over a chain of links.
 fn alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let mut wrong = Vec::new();
     for model in [Model::Oq, Model::Fq] {
@@ -261,7 +261,7 @@ fn fair(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(distance.abs() <= 0.02, text))
 }
 
-/// Two rows of the table of `docs/concepts/accuracy.md`.
+/// Compares two rows of the table of `docs/models.md`, 14.7.
 fn rules_that_choose(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let seeds = context.choose(3, 10);
     let runs = [
@@ -285,7 +285,7 @@ fn rules_that_choose(context: &Context<'_>) -> Result<Outcome, Trouble> {
             })?;
             Ok(times.iter().sum::<f64>() / seeds as f64)
         };
-        // A packet draws one group, whatever a message is split over.
+        // A packet draws one group, for any number of parts of a message.
         let of_packets = if rule == "minimal" { more } else { &[] };
         let (flows, packets) = (mean("flow:max-min", more)?, mean("packet:fq", of_packets)?);
         let distance = flows / packets - 1.0;

@@ -1,7 +1,7 @@
-//! What the MFS paper reports, and how close this simulator comes.
+//! Results of the MFS paper, compared with this simulator.
 //!
-//! The paper leaves open when exactly a rank sends its next message and how its redistribution divides what is left,
-//! so several readings are tried, and the closest is named.
+//! The paper leaves open when exactly a rank sends its next message and how its redistribution divides the
+//! remaining bandwidth. So several readings are tried, and the closest is named.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::{Case, Context, Outcome, Trouble};
 use hayase::base::Arrange;
 use hayase::report::Report;
 
-/// Simple spread, or pairwise where the number of ranks is a power of two: what the paper runs.
+/// Pattern of the paper: simple spread, or pairwise if the number of ranks is a power of two.
 const PATTERN: &str = "all-to-all-mpich";
 
 pub(super) fn cases() -> Vec<Case> {
@@ -63,11 +63,11 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Larger fabrics are left out under redistribution where all readings are tried: they would take several times as long
-/// as all other readings together.
+/// Number of nodes above which redistribution is left out when all readings are tried: it would take several
+/// times as long as all other readings together.
 const LARGEST_REDISTRIBUTED: u32 = 432;
 
-/// A reading of what the paper simulates.
+/// A reading of the paper's simulation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Reading {
     injection: &'static str,
@@ -89,7 +89,7 @@ impl fmt::Display for Reading {
     }
 }
 
-/// All readings by injection and sharing, and (in full) two more that were found to come closer.
+/// Returns all readings by injection and sharing, and (in full) two more that come closer.
 fn readings(context: &Context) -> Vec<Reading> {
     let mut readings = Vec::new();
     for injection in ["queue", "sendrecv", "barrier"] {
@@ -105,7 +105,7 @@ fn readings(context: &Context) -> Vec<Reading> {
     readings
 }
 
-/// The mean random makespan over seeds, in units of the contention-free time.
+/// Returns the mean makespan under random placement over seeds, in units of the contention-free time.
 fn ratio(context: &Context, reading: Reading, nodes: u32, seeds: u64) -> Result<f64, Trouble> {
     let topology = format!("fat-tree-{nodes}");
     let Reading { injection, sharing, resolution, routing } = reading;
@@ -127,13 +127,13 @@ fn ratio(context: &Context, reading: Reading, nodes: u32, seeds: u64) -> Result<
 
 fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
     let figures = figures().mfs;
-    // The largest first: they decide how long it takes.
+    // The largest first: they determine the total time.
     let sizes: &[(u32, u64)] =
         context.choose(&[(54, 8)], &[(3456, 1), (2000, 1), (1024, 2), (432, 8), (250, 8), (128, 8), (54, 8)]);
     let mut tasks: Vec<(Reading, u32, u64)> = Vec::new();
     for &(nodes, seeds) in sizes {
-        // Redistribution costs twelve times equal share at 432 nodes and more above, and its times stay within 10 % of
-        // it.
+        // Redistribution takes twelve times as long as equal share at 432 nodes, and longer above; its times
+        // stay within 10 % of equal share.
         let possible = |reading: &Reading| reading.sharing != "redistribute" || nodes <= LARGEST_REDISTRIBUTED;
         tasks.extend(readings(context).into_iter().filter(possible).map(|reading| (reading, nodes, seeds)));
     }
@@ -180,7 +180,7 @@ fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::compare(off <= 0.05, format!("closest: {got}")).note(lines.join("\n")))
 }
 
-/// Number of nodes, and seeds over which means are taken.
+/// Returns numbers of nodes, each with the number of seeds over which means are taken.
 pub(super) fn redistribution_sizes(context: &Context) -> &'static [(u32, u64)] {
     context.choose(&[(432, 3), (250, 3), (128, 4), (54, 8)], &[(1024, 4), (432, 8), (250, 8), (128, 16), (54, 16)])
 }
@@ -258,7 +258,7 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
     ))
 }
 
-/// One run under random placement, and how much processor time it took on this machine \[s\].
+/// Runs the pattern under random placement; returns its report and its processor time on this machine \[s\].
 fn timed(context: &Context, nodes: u32, sharing: &str) -> Result<(Report, f64), Trouble> {
     let topology = format!("fat-tree-{nodes}");
     let choice = Choice { placement: "random", sharing, ..Choice::new(&topology, "all-to-all-simple-spread") };
@@ -268,13 +268,13 @@ fn timed(context: &Context, nodes: u32, sharing: &str) -> Result<(Report, f64), 
     Ok((run?.report, seconds))
 }
 
-/// The makespan on an n x n torus under equal share, in message times.
+/// Returns the makespan on an n x n torus under equal share, in message times.
 fn on_torus(context: &Context, n: u32, pattern: &str) -> Result<f64, Trouble> {
     let topology = format!("torus-{n}x{n}");
     Ok(Choice { sharing: "equal-share", ..Choice::new(&topology, pattern) }.makespan(context)? / MESSAGE_S)
 }
 
-/// `n^3/8` message times: what crosses the bisection over its bandwidth.
+/// Returns `n^3/8` message times: the traffic across the bisection over its bandwidth.
 fn minimum(n: u32) -> f64 {
     f64::from(n * n * n) / 8.0
 }

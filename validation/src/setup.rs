@@ -1,4 +1,4 @@
-//! Scenarios for the cases, and what is asked of their runs.
+//! Scenarios of the cases, and results of their runs.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use hayase::units::{Bandwidth, Time};
 /// Time of one message of the named patterns alone on a link of the named fabrics \[s\]: 20,000 B at 1e9 B/s.
 pub(super) const MESSAGE_S: f64 = 20e-6;
 
-/// Messages of an all-to-all among so many ranks, each straight to its destination.
+/// Number of messages of an all-to-all among a number of ranks, each sent directly to its destination.
 pub(super) fn all_to_all(ranks: u32) -> u64 {
     u64::from(ranks) * u64::from(ranks - 1)
 }
 
-/// What differs between the runs of a case.
+/// Options that differ between the runs of a case.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice<'a> {
     /// A named fabric.
@@ -39,14 +39,14 @@ pub(super) struct Choice<'a> {
     pub injection: &'a str,
     /// The seed.
     pub seed: u64,
-    /// `resolution = "..."`, where not 0.
+    /// `resolution = "..."`, if not 0.
     pub resolution: Option<&'a str>,
-    /// The routing rule, where not the usual one.
+    /// Routing rule, if not the default.
     pub routing: Option<&'a str>,
 }
 
 impl<'a> Choice<'a> {
-    /// This pattern on this fabric; regular placement, max-min, queue injection.
+    /// Chooses this pattern on this fabric, with regular placement, max-min, queue injection.
     pub fn new(topology: &'a str, pattern: &'a str) -> Self {
         Self {
             topology,
@@ -60,7 +60,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The same with more assignments (`topology.torus.host-link=false`), built.
+    /// Builds the scenario with more assignments (`topology.torus.host-link=false`).
     pub fn load_with(&self, assignments: &[String]) -> Result<Scenario<PatternWork>, Trouble> {
         let mut loader = Loader::new()
             .topology(self.topology)
@@ -81,34 +81,34 @@ impl<'a> Choice<'a> {
         loader.load_pattern().map_err(|invalid| format!("{self:?}: {invalid}"))
     }
 
-    /// Built.
+    /// Builds the scenario.
     pub fn load(&self) -> Result<Scenario<PatternWork>, Trouble> {
         self.load_with(&[])
     }
 
-    /// Built and run to its end.
+    /// Builds the scenario and runs it to its end.
     pub fn run(&self, context: &Context<'_>) -> Result<PatternOutcome, Trouble> {
         run(context, &self.load()?)
     }
 
-    /// Its makespan \[s\].
+    /// Returns its makespan \[s\].
     pub fn makespan(&self, context: &Context<'_>) -> Result<f64, Trouble> {
         Ok(self.run(context)?.report.head.makespan_s)
     }
 }
 
-/// Runs a scenario to its end, unless whoever looks on ends it.
+/// Runs a scenario to its end, unless the observer ends it.
 pub(super) fn run(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<PatternOutcome, Trouble> {
     let watch = begin(context)?;
     complete(&watch, scenario.run(RunOptions { watch: Some(&watch), ..RunOptions::default() }))
 }
 
-/// Who looks on at the next run, unless there is to be none.
+/// Returns the observer of the next run; fails if the case has been ended.
 fn begin<'a>(context: &'a Context<'a>) -> Result<Counted<'a>, Trouble> {
     if context.goes_on() { Ok(Counted::new(context)) } else { Err("interrupted".into()) }
 }
 
-/// What a run gave that came to its end.
+/// Returns the outcome of a run that was completed.
 fn complete(watch: &Counted<'_>, run: PatternOutcome) -> Result<PatternOutcome, Trouble> {
     match run.report.head.status {
         Status::Complete => {
@@ -119,7 +119,7 @@ fn complete(watch: &Counted<'_>, run: PatternOutcome) -> Result<PatternOutcome, 
     }
 }
 
-/// When each message arrived \[s\]: by rank, then by the sender's order.
+/// Returns the arrival time of each message \[s\], by rank, then by the sender's order.
 pub(super) fn arrivals(
     context: &Context<'_>,
     scenario: &Scenario<PatternWork>,
@@ -135,8 +135,8 @@ pub(super) fn arrivals(
     Ok((run, ends))
 }
 
-/// Nodes without switches, rank r on node r, under max-min; links are given by capacity \[B/s\] and latency, routes by
-/// source, destination and the numbers of their links.
+/// Builds a network of nodes without switches, rank r on node r, under max-min. Links are given by capacity
+/// \[B/s\] and latency, routes by source, destination and the numbers of their links.
 pub(super) fn given_routes(
     nodes: u32,
     links: impl IntoIterator<Item = (f64, Time)>,
@@ -159,7 +159,7 @@ pub(super) fn given_routes(
     NetworkParts::on(fabric, router).build().map_err(|invalid| invalid.to_string())
 }
 
-/// Work on a network whose nodes cost nothing.
+/// Puts work on a network whose nodes cost nothing.
 pub(super) fn on(network: Network, work: PatternWork) -> Result<Scenario<PatternWork>, Trouble> {
     Scenario::new(System::new(network), work).map_err(|mistake| mistake.message)
 }
@@ -189,8 +189,8 @@ impl Pattern for Pairs {
     }
 }
 
-/// A scenario in which flow f of `flows` crosses these links, on a node pair of its own, with so many bytes, under
-/// max-min.
+/// Builds a scenario under max-min in which flow f of `flows` has its own pair of nodes, its links and its
+/// bytes.
 pub(super) fn flows_on_links(
     links: &[(f64, Time)],
     flows: &[Vec<u32>],
@@ -202,12 +202,12 @@ pub(super) fn flows_on_links(
     on(given_routes(work.ranks(), links.iter().copied(), routes)?, work)
 }
 
-/// The message that a rank sends `index`-th, for notes.
+/// Returns the name of the `index`-th message of a rank, for notes.
 pub(super) fn name_of(src: usize, index: usize) -> String {
     MessageId { src: RankId(src as u32), index: index as u32 }.to_string()
 }
 
-/// `|a - b| / |b|`.
+/// Returns `|a - b| / |b|`.
 pub(super) fn relative(a: f64, b: f64) -> f64 {
     (a - b).abs() / b.abs()
 }

@@ -1,4 +1,4 @@
-//! Cases against SimGrid: max-min rates, and every completion time of small all-to-alls.
+//! Comparisons with SimGrid: max-min rates, and every completion time of small all-to-alls.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ const SOURCE: &str = "SimGrid 3.32, CM02 without correction factors, precision 1
 
 const MAX_MIN: &str = include_str!("../max-min.json");
 
-/// The recorded all-to-alls: name and text.
+/// Recorded all-to-alls: name and text.
 const ALL_TO_ALL: &[(&str, &str)] = &[
     ("fat-tree-p2-pairwise-random", include_str!("../all-to-all/fat-tree-p2-pairwise-random.json")),
     ("fat-tree-p2-simple-spread-regular", include_str!("../all-to-all/fat-tree-p2-simple-spread-regular.json")),
@@ -30,13 +30,13 @@ struct Problems {
 /// A sharing problem with its solution.
 #[derive(Deserialize)]
 struct Problem {
-    /// Of each link \[B/s\].
+    /// Capacity of each link \[B/s\].
     capacity: Vec<f64>,
-    /// The links of each flow.
+    /// Links of each flow.
     flows: Vec<Vec<u32>>,
     /// SimGrid's rates \[B/s\].
     rate: Vec<f64>,
-    /// The exact rates, rounded to double \[B/s\].
+    /// Exact rates, rounded to double \[B/s\].
     rate_exact: Vec<f64>,
 }
 
@@ -54,7 +54,7 @@ struct Recorded {
     end_s: Vec<Vec<f64>>,
     /// Number of links of `routes`.
     links: Option<usize>,
-    /// SimGrid's routes, where ours differ: by source and destination node.
+    /// SimGrid's routes by source and destination node, if ours differ.
     routes: Option<Vec<Vec<Vec<u32>>>>,
 }
 
@@ -135,7 +135,7 @@ fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, Troubl
         for (index, (&ours, &theirs)) in ours.iter().zip(theirs).enumerate() {
             messages += 1;
             let difference = relative(ours, theirs);
-            // A message that never arrived is NaN: it must not slip through.
+            // A message that never arrived is NaN: it must not pass unnoticed.
             if difference.is_nan() || difference > worst.0 {
                 worst = (if difference.is_nan() { f64::INFINITY } else { difference }, name_of(src, index));
             }

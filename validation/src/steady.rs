@@ -1,4 +1,4 @@
-//! Steady traffic simulated beside its throughput by load counting (`docs/concepts/bounds.md`).
+//! Steady traffic, simulated and by load counting (`docs/models.md`, 5.2).
 
 use super::context::Counted;
 use super::fabrics::{Point, dragonfly, judged, loaded};
@@ -8,7 +8,7 @@ use hayase::steady::steady;
 use hayase::steady::{Steady, SteadyOptions};
 use hayase::steady::{Traffic, throughput};
 
-/// A fabric, a rule, traffic, and how many messages each node keeps under way.
+/// A fabric, a rule, traffic, and the number of messages that each node keeps under way.
 type Run = (String, &'static str, Traffic, u32);
 
 pub(super) fn cases() -> Vec<Case> {
@@ -60,7 +60,7 @@ fn valiant(context: &Context<'_>) -> Vec<Run> {
     runs
 }
 
-/// Simulates steady traffic, unless whoever looks on ends it.
+/// Simulates steady traffic, unless the observer ends it.
 fn simulated(
     context: &Context<'_>,
     routed: &RoutedFabric,
@@ -73,7 +73,7 @@ fn simulated(
     steady(&routed.network(), traffic, &options, Some(&watch)).map_err(|mistake| mistake.message)
 }
 
-/// Messages of such a run, roughly.
+/// Returns the approximate number of messages of such a run.
 fn messages(context: &Context<'_>, nodes: u32, under_way: u32) -> u64 {
     u64::from(nodes) * u64::from(under_way) * context.choose(15, 30)
 }

@@ -32,7 +32,7 @@ fn the_published_figures_read_and_are_whole() {
     assert!(!figures.mfs.random_over_regular.is_empty());
 }
 
-/// The closed form of 2D spread in lock step, summed here: the figures in the file are this sum.
+/// Sums the closed form of 2D spread in lock step: the figures in the file are this sum.
 #[test]
 fn the_lock_step_figures_are_the_sum_of_the_larger_displacements() {
     for (n, us) in figures::figures().lock_step.spread_2d_us {

@@ -1,9 +1,11 @@
-//! Writes pages that show what the page can do, and what it must bear: `demo FOLDER`.
+//! Writes pages that show the features and limits of the page: `demo FOLDER`.
 //!
-//! `gauss.html` is a Gaussian elimination on 16 ranks with a million calls (its times come from a small model of a
-//! network, not from a machine, and its gains are made up), `gauss.sarif` the same advice as a log. `odd.html` has
-//! names that would break a page that believes them, `empty.html` nothing, `quiet.html` one rank without a call,
-//! `wide.html` 300 ranks, `long.html` more than is kept one by one.
+//! - `gauss.html` is a Gaussian elimination on 16 ranks with a million calls. Its times come from a small model of a
+//!   network, not from a machine, and its gains are made up.
+//! - `gauss.sarif` is the same advice as a log.
+//! - `odd.html` has names that would break a page that does not escape them.
+//! - `empty.html` has nothing, and `quiet.html` one rank without a call.
+//! - `wide.html` has 300 ranks, and `long.html` more spans than are kept one by one.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -43,13 +45,13 @@ fn main() -> io::Result<()> {
     write("long.html", &PageData { program: "gauss, thinned".into(), ..PageData::new(run) })
 }
 
-/// Latency and time a byte of the network [ns], overhead of a call [ns], time an element takes [ns].
+/// Latency and time per byte of the network [ns], overhead of a call [ns], time per element [ns].
 const LATENCY: u64 = 6_000;
 const BYTE_TIME: u64 = 5;
 const OVERHEAD: u64 = 3_000;
 const ELEMENT_TIME: u64 = 60;
 
-/// Plays the elimination of `n` rows: who computes, sends and waits when.
+/// Plays the elimination of `n` rows: the computation, sends and waits of each rank.
 fn eliminate(run: &mut Run, n: u64) {
     let ranks = run.ranks() as usize;
     let line = |run: &mut Run, line| run.place(FILE, line);
@@ -57,13 +59,13 @@ fn eliminate(run: &mut Run, n: u64) {
     let mut now = vec![0u64; ranks];
     let mut event = vec![0u64; ranks];
     let mut noise = 12_345u64;
-    // A call's number is that of its first piece.
+    // All pieces of a call have the number of its first piece.
     let call = |run: &mut Run, event: &mut [u64], rank: usize, pieces: &[Span<'_>]| {
         pieces.iter().for_each(|piece| run.span(rank as u32, Span { event: Some(event[rank]), ..*piece }));
         event[rank] += 1;
     };
     let size = |step: u64| 8 * (1 + (n - step) % 1280);
-    // From whom the last row came and when each rank had it: the critical path to whoever comes last to the next
+    // Sender of the last row and its arrival at each rank: the critical path to the rank that is last at the next
     // reduction.
     let mut row: (usize, Vec<u64>) = (0, vec![0; ranks]);
     for step in 0..n {
@@ -125,7 +127,7 @@ fn eliminate(run: &mut Run, n: u64) {
                     to_place: receive,
                     ..Message::new(from, to, sent, now[rank])
                 });
-                // The sender goes on when the message is out.
+                // The sender continues when the message is out.
                 now[before] += OVERHEAD + bytes * BYTE_TIME / 2;
             }
             if hop + 1 < ranks {
@@ -272,7 +274,7 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
     }
 }
 
-/// Names that are markup, paths that are none, lines that do not exist.
+/// Builds a page with names that are markup, files that do not exist, and lines that do not exist.
 fn odd_page() -> PageData {
     let nasty = "</script><script>document.title='broken'</script><!-- <img src=x onerror=\"document.title='broken'\">";
     let path = "we ird/<b>&amp;\"'#%ü\u{2028}.c";

@@ -1,5 +1,4 @@
-//! The page of a recorded run as it was, with the advice that needs no simulation: `recorded RUN PAGE.html [FOLDER WITH
-//! SOURCES]...`.
+//! Writes the page of a recorded run without simulation: `recorded RUN PAGE.html [FOLDER WITH SOURCES]...`.
 
 use std::error::Error;
 use std::fs::File;
@@ -24,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         notes: advice.notes,
         ..PageData::new(recorded(&run, &|_, _| None)?)
     };
-    // Nothing was simulated: what has most time at stake comes first.
+    // Nothing was simulated, so findings with most time at stake come first.
     let stake = |finding: &Finding| {
         advice.findings.iter().find(|found| found.id == finding.id).map_or(0, |found| found.time_ns)
     };

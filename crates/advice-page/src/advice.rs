@@ -1,17 +1,17 @@
-//! Advice as the search finds it, in the words of the page.
+//! Conversion of advice from the model of the search to that of the page.
 
 use hayase_advice::model::{self, Action, Change, Dependence, Edit, Location, Point, Side};
 use hayase_advice::unit::bytes;
 
 use crate::data::{Detail, Finding, Gain, Mark, Role, Rule};
 
-/// Most occurrences that are listed one by one.
+/// Largest number of occurrences that are listed one by one.
 const MOST_DETAILS: usize = 300;
-/// Above so many ranks, who they are is not listed.
+/// Largest number of ranks that are listed by name.
 const MOST_RANKS: u64 = 4096;
 
 impl Rule {
-    /// A rule of the search.
+    /// Converts a rule of the search.
     pub fn of(rule: &hayase_advice::rules::Rule) -> Self {
         Self {
             id: rule.id.to_string(),
@@ -24,7 +24,7 @@ impl Rule {
 }
 
 impl Finding {
-    /// What the search found, with what a simulation says of it.
+    /// Converts a finding of the search, with its simulated gain.
     pub fn of(found: &model::Finding, gain: Option<Gain>) -> Self {
         let places = found.places.iter().map(|place| mark(Some(&place.location), role(place.role), place_text(place)));
         let blockers = found.blockers.iter().map(|by| mark(by.location.as_ref(), Role::Forbids, blocker_text(by)));
@@ -57,7 +57,7 @@ impl Finding {
 }
 
 fn mark(location: Option<&Location>, role: Role, text: String) -> Mark {
-    // The search calls a place of which nothing is known `?`.
+    // The search names an unknown place `?`.
     let known = location.filter(|place| !matches!(place.file.as_str(), "" | "?"));
     let (file, line) = known.map_or((String::new(), 0), |place| (place.file.clone(), place.line));
     Mark { file, line, last_line: line, role, text }
@@ -107,7 +107,7 @@ fn blocker_text(by: &model::Blocker) -> String {
     parts.join(", ")
 }
 
-/// From where a place is called, if it is told from the same place called from elsewhere.
+/// Returns the caller of a place, if the caller distinguishes it from the same place called from elsewhere.
 fn called_from(location: &Location) -> Option<String> {
     location.called.as_ref().map(|called| format!("called from {}", called.from))
 }
@@ -116,7 +116,7 @@ fn times(n: u64) -> String {
     if n == 1 { "once".into() } else { format!("{n} times") }
 }
 
-/// The single edits of a program, as far as they are listed.
+/// Lists the single edits of a program, up to a limit.
 fn details(change: &Change) -> Vec<Detail> {
     let Change::Program { edits, .. } = change else { return Vec::new() };
     let single = edits.iter().flat_map(|edit| edit.events().map(move |event| (edit, event)));
@@ -148,7 +148,7 @@ fn edit_text(edit: &Edit, event: u64) -> String {
     }
 }
 
-/// A point in the computation that leads to an event.
+/// Describes a point in the computation before an event.
 fn point_text(event: u64, point: Point) -> String {
     let to = event.saturating_add_signed(point.interval);
     match point.fraction {

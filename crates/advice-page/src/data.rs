@@ -1,35 +1,35 @@
-//! What the page shows, as plain data.
+//! Contents of the page, as plain data.
 
 use hayase_advice::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::run::Run;
 
-/// Everything the page shows.
+/// All data of the page.
 #[derive(Clone, Debug)]
 pub struct PageData {
     /// Name of the program.
     pub program: String,
-    /// What else to say of the run, in a few words each: `("machine", "myrinet")`.
+    /// Further facts about the run, in a few words each: `("machine", "myrinet")`.
     pub facts: Vec<(String, String)>,
-    /// What the run in the page is: `simulated on myrinet`, `as recorded`.
+    /// Origin of the run: `simulated on myrinet`, `as recorded`.
     pub run_is: String,
-    /// The advice, best first: the page numbers it in this order.
+    /// Findings, best first; the page numbers them in this order.
     pub findings: Vec<Finding>,
-    /// The rules that found it.
+    /// Rules of the findings.
     pub rules: Vec<Rule>,
-    /// What all of it together would gain, where that was simulated.
+    /// Gain of all findings together, if it was simulated.
     pub together: Option<Together>,
-    /// What could not be seen, and what was assumed.
+    /// Things that could not be seen, and assumptions.
     pub notes: Vec<String>,
-    /// The source files that places and marks name, as far as they could be read.
+    /// Source files of places and marks, with their text if it could be read.
     pub sources: Vec<Source>,
-    /// What happened.
+    /// Run that the page shows.
     pub run: Run,
 }
 
 impl PageData {
-    /// A page without advice.
+    /// Creates a page without advice.
     pub fn new(run: Run) -> Self {
         Self {
             program: String::new(),
@@ -48,68 +48,69 @@ impl PageData {
 /// One piece of advice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is called, once in a page: `A001-3`.
+    /// Identifier, unique in a page: `A001-3`.
     pub id: String,
-    /// The rule that found it: `A001`.
+    /// Rule that found it: `A001`.
     pub rule: String,
-    /// What to do, in one line.
+    /// Advice in one line.
     pub title: String,
-    /// What it would gain, where that was simulated.
+    /// Gain, if it was simulated.
     pub gain: Option<Gain>,
-    /// In which all its times are written.
+    /// Unit of all its times.
     pub unit: Unit,
-    /// What was seen, a paragraph each.
+    /// Observations, a paragraph each.
     pub text: Vec<String>,
-    /// What has to be checked, a sentence each: layouts, contents. One is enough for [`Certainty::Check`].
+    /// Assumptions to check, such as layouts or contents, a sentence each. One is enough for
+    /// [`Certainty::Check`].
     pub caveats: Vec<String>,
-    /// What is good to know and leaves nothing to be checked, a sentence each.
+    /// Remarks that need no check, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Figures, in a few words each: `("critical path before", "1.2 s")`.
     pub facts: Vec<(String, String)>,
-    /// Lines that have a part in it, the communication first.
+    /// Lines of the source that belong to it, the communication first.
     pub marks: Vec<Mark>,
-    /// On which ranks; empty: on all.
+    /// Ranks on which it occurs; empty for all.
     pub ranks: Vec<u32>,
-    /// How often, over all ranks.
+    /// Number of occurrences on all ranks.
     pub occurrences: u64,
-    /// Occurrences one by one, as many as are worth a look.
+    /// Single occurrences, up to a limit.
     pub details: Vec<Detail>,
 }
 
 impl Finding {
-    /// How sure it is: proven, unless something has to be checked.
+    /// Returns `Proven`, or `Check` if there are caveats.
     pub fn certainty(&self) -> Certainty {
         if self.caveats.is_empty() { Certainty::Proven } else { Certainty::Check }
     }
 }
 
-/// How sure a piece of advice is.
+/// Certainty of a piece of advice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
-    /// Everything in between was seen in this run, and nothing forbids it.
+    /// This run shows everything in between, and nothing forbids the change.
     Proven,
-    /// Something was not seen: to be checked by a person.
+    /// Something was not seen and needs a check by a person.
     Check,
 }
 
-/// What the changed program takes \[s\], on the same machine and network.
+/// Makespan of the program and of the changed program on the same machine and network \[s\].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Gain {
-    /// The program as it is.
+    /// Makespan of the original program \[s\].
     pub before_s: f64,
-    /// The program as advised.
+    /// Makespan of the changed program \[s\].
     pub after_s: f64,
 }
 
 impl Gain {
-    /// Time saved \[s\]; negative where the advice costs time.
+    /// Time saved \[s\]; negative if the change costs time.
     pub fn saved_s(self) -> f64 {
         self.before_s - self.after_s
     }
 
-    /// Time saved, as a share of the program's.
+    /// Time saved, as a share of the original makespan.
     pub fn share(self) -> f64 {
         if self.before_s > 0.0 { self.saved_s() / self.before_s } else { 0.0 }
     }
@@ -118,37 +119,37 @@ impl Gain {
 /// All pieces of advice in one changed program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Together {
-    /// What it would gain.
+    /// Gain of the changed program.
     pub gain: Gain,
-    /// Pieces that are not in it, by [`Finding::id`], because others rule them out.
+    /// Findings that are not included because other findings rule them out, by [`Finding::id`].
     pub left_out: Vec<String>,
-    /// Why it is as much as it is, and why pieces are not in it: a sentence each.
+    /// Explanations of the size of the gain and of the findings left out, a sentence each.
     #[serde(default)]
     pub why: Vec<String>,
 }
 
-/// What a line has to do with a piece of advice.
+/// Role of a line in a piece of advice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The communication that can be improved.
+    /// Communication that can be improved.
     Communication,
-    /// Where it is waited for.
+    /// Wait for the communication.
     Completion,
     /// Computation that can run while the message is under way.
     Overlap,
-    /// What forbids more.
+    /// Obstacle to a larger improvement.
     Forbids,
-    /// Communication that belongs to it: that can be merged with it, that is part of the same pattern.
+    /// Communication that can be merged with it, or that belongs to the same pattern.
     Companion,
-    /// The other end of the message.
+    /// Other end of the message.
     Partner,
-    /// What makes others wait.
+    /// Cause of waits of other ranks.
     Cause,
 }
 
 impl Role {
-    /// Its name in a sentence.
+    /// Returns its name in a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Self::Communication => "communication",
@@ -162,52 +163,52 @@ impl Role {
     }
 }
 
-/// Lines of the source, and their part in a piece of advice.
+/// Lines of the source, and their role in a piece of advice.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Mark {
-    /// File, as [`Source::path`] names it; empty: not known.
+    /// File, as in [`Source::path`]; empty if it is not known.
     pub file: String,
-    /// First line, from 1; 0: not known.
+    /// First line, from 1; 0 if it is not known.
     pub line: u32,
     /// Last line.
     pub last_line: u32,
-    /// As what.
+    /// Role of the lines.
     pub role: Role,
-    /// What to say of it: `flow dependence on the message, iterations 501..1000 of 1000`.
+    /// Remark on the lines: `flow dependence on the message, iterations 501..1000 of 1000`.
     pub text: String,
 }
 
-/// One occurrence of a piece of advice.
+/// Single occurrence of a piece of advice.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Detail {
-    /// On which rank.
+    /// Rank of the occurrence.
     pub rank: u32,
-    /// Which event of the rank.
+    /// Event of the rank.
     pub event: u64,
-    /// What was found there: `can overlap line 85, iterations 1..10 of 40; then line 85 writes the buffer`.
+    /// Observation there: `can overlap line 85, iterations 1..10 of 40; then line 85 writes the buffer`.
     pub text: String,
 }
 
-/// A file of the source.
+/// File of the source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Source {
-    /// As places and marks name it.
+    /// Path, as in places and marks.
     pub path: String,
-    /// What is in it; `None`: it could not be read.
+    /// Text of the file; `None` if it could not be read.
     pub text: Option<String>,
 }
 
-/// What a rule looks for.
+/// Description of a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Rule {
-    /// `A001`.
+    /// Number: `A001`.
     pub id: String,
-    /// In a few words: `overlap`.
+    /// Name in a few words: `overlap`.
     pub name: String,
-    /// In one sentence.
+    /// Summary in one sentence.
     pub summary: String,
-    /// Why, how to change the source, when it is wrong: plain text.
+    /// Explanation as plain text: reasons, changes of the source, and limits.
     pub help: String,
-    /// Where to read more; empty: nowhere.
+    /// Address of further documentation; empty if there is none.
     pub help_uri: String,
 }

@@ -1,8 +1,9 @@
-//! What of a run fits into a page of five megabytes, and what is left out.
+//! Reduction of a run to a page of five megabytes.
 //!
-//! Each part has a share of the page. What happened (spans, messages, the critical path) becomes coarser until it fits;
-//! sources keep the lines around those that advice or the time names; what is a list (advice, lines, pairs of ranks)
-//! becomes shorter, and its rest one entry. Sums stay those of the whole run, and what is left out is said.
+//! Each part has a share of the page. The recorded run (spans, messages, critical path) becomes coarser until
+//! it fits. Sources keep the lines around those of advice and those that took most time. Lists (advice,
+//! lines, pairs of ranks) become shorter, and one entry holds the rest. Sums are of the whole run, and the
+//! page says which parts it leaves out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,49 +15,49 @@ use crate::run::{Kept, Run};
 use crate::span::PlaceId;
 use crate::tables::{self, Tables};
 
-/// Bytes of a page, at most.
+/// Largest size of a page \[B\].
 #[cfg(test)]
 pub(crate) const MOST: usize = 5_000_000;
 
-/// Bytes of the spans, as they are packed, with what they have in common.
+/// Largest size of the packed spans and their classes \[B\].
 const SPANS: usize = 1_300_000;
-/// Bytes of the messages.
+/// Largest size of the messages \[B\].
 const MESSAGES: usize = 550_000;
-/// Bytes of the critical path.
+/// Largest size of the critical path \[B\].
 const PATH: usize = 350_000;
-/// Bytes of the text of sources.
+/// Largest size of the text of sources \[B\].
 const SOURCES: usize = 1_000_000;
-/// Bytes of all else that is data: advice, sums, names.
+/// Largest size of all other data, such as advice, sums and names \[B\].
 pub(crate) const HEAD: usize = 1_250_000;
 
-/// Ranks that have a row; no screen shows more.
+/// Largest number of ranks with a row; no screen shows more.
 const ROWS: usize = 2048;
-/// Places that are kept apart.
+/// Largest number of places.
 const PLACES: usize = 6000;
-/// Bytes of the names of their files.
+/// Largest size of the names of their files \[B\].
 const NAMES: usize = 250_000;
-/// Bytes of a name of a file; longer ones are those of templates.
+/// Largest size of the name of a file \[B\]; longer names are those of templates.
 const NAME: usize = 400;
-/// Lines that are kept on either side of those that are named, the most that fits.
+/// Numbers of lines to keep on either side of named lines; the largest that fits is used.
 const AROUND: [usize; 6] = [400, 120, 40, 12, 4, 1];
-/// Lines of hot spots around which text is kept.
+/// Number of hot lines around which text is kept.
 const HOT: usize = 400;
-/// Characters of a line where not the whole file is kept.
+/// Largest length of a line if the file is cut \[B\].
 const LINE: usize = 500;
 
-/// A run that fits, packed.
+/// Packed run that fits into the page.
 pub(crate) struct Packed {
     pub run: Run,
     pub tables: Tables,
-    /// By rank with a row.
+    /// Packed spans of each rank with a row.
     pub spans: Vec<String>,
     pub messages: Vec<String>,
-    /// Messages in the page of each sender.
+    /// Number of messages of each sender in the page.
     pub sent: Vec<usize>,
     pub path: String,
-    /// Sources, and files that have none.
+    /// Sources, with or without text.
     pub files: Vec<File>,
-    /// What was left out, a sentence each.
+    /// Remarks on parts that were left out, a sentence each.
     pub cuts: Vec<String>,
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     let mut cuts = Vec::new();
     few_places(&mut run, &data.findings, &mut cuts);
     let files = sources(data, &run, &mut cuts);
-    // What sources do not need is for what happened.
+    // Spans and messages get the space that sources do not need.
     let room = SOURCES - files.iter().map(File::size).sum::<usize>().min(SOURCES);
     let (most_spans, most_messages) = (SPANS + room / 3 * 2, MESSAGES + room / 3);
     let ranks = run.spans.len();
@@ -85,7 +86,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
         let goes_on = run.coarsen_once();
         (tables, spans) = packed_spans(&run);
         if !goes_on {
-            // Nothing but calls that advice names is left: too many.
+            // Only calls that advice names are left, and they are too many.
             run.spans.iter_mut().flatten().for_each(|span: &mut Kept| span.named = false);
             named = "calls that advice names are too many to be there one by one";
         }
@@ -131,7 +132,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     Packed { run, tables, spans, messages, sent, path, files, cuts }
 }
 
-/// How many spans there were.
+/// Counts the original spans.
 fn spans_of(run: &Run) -> u64 {
     run.spans.iter().flatten().map(|span| if span.several { span.bytes } else { 1 }).sum()
 }
@@ -151,7 +152,7 @@ fn time(ns: u64) -> String {
     }
 }
 
-/// A name as the page has it: of a very long one its ends.
+/// Shortens a very long name to its two ends.
 pub(crate) fn name(name: &str) -> String {
     if name.len() <= NAME {
         return name.to_owned();
@@ -161,7 +162,7 @@ pub(crate) fn name(name: &str) -> String {
     format!("{}...{}", &name[..begin], &name[end..])
 }
 
-/// Keeps the places that advice names and those where most time was spent apart; all others are one.
+/// Keeps the places of advice and those where most time was spent; joins all other places into one.
 fn few_places(run: &mut Run, findings: &[Finding], cuts: &mut Vec<String>) {
     run.places.iter_mut().for_each(|(file, _)| *file = name(file));
     let files: BTreeSet<&str> = run.places.iter().map(|(file, _)| file.as_str()).collect();
@@ -214,29 +215,29 @@ fn few_places(run: &mut Run, findings: &[Finding], cuts: &mut Vec<String>) {
     }
 }
 
-/// How long the lists of the page are; halved until all of them fit.
+/// Largest lengths of the lists of the page, halved until all lists fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lengths {
     /// Pieces of advice.
     pub findings: usize,
-    /// Of each, lines, paragraphs and figures.
+    /// Lines, paragraphs and figures of each piece.
     pub parts: usize,
-    /// Of each, calls one by one.
+    /// Single calls of each piece.
     pub details: usize,
-    /// Characters of a paragraph.
+    /// Length of a paragraph \[B\].
     pub text: usize,
-    /// Lines and calls by rank, or else in sum.
+    /// Lines and calls by rank; if there are more, sums over all ranks.
     pub sums: usize,
     /// Pairs of ranks.
     pub pairs: usize,
-    /// Ranks in the table of what each did.
+    /// Ranks in the table of time by kind.
     pub uses: usize,
     /// Notes and figures of the run.
     pub notes: usize,
 }
 
 impl Lengths {
-    /// More than most pages need.
+    /// First lengths, more than most pages need.
     pub const FIRST: Self = Self {
         findings: 1000,
         parts: 400,
@@ -248,7 +249,7 @@ impl Lengths {
         notes: 200,
     };
 
-    /// Half of everything, but what a page cannot do without.
+    /// Returns half of each length, or a minimum that every page needs.
     pub fn halved(self) -> Self {
         Self {
             findings: (self.findings / 2).max(8),
@@ -263,7 +264,7 @@ impl Lengths {
     }
 }
 
-/// The first of a text, where it is longer than that.
+/// Cuts a text off after `most` bytes.
 pub(crate) fn cut(text: &mut String, most: usize) {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
@@ -271,21 +272,21 @@ pub(crate) fn cut(text: &mut String, most: usize) {
     }
 }
 
-/// A file of the page.
+/// File in the page.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct File {
     pub path: String,
     pub text: Option<String>,
-    /// Which lines the text has, where it is not all of them: the first of a group and how many.
+    /// Groups of lines in the text, as first line and length; empty for the whole file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<(usize, usize)>,
-    /// Whether it was left out because the page would be too long.
+    /// Set if the text was left out because the page would be too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub left_out: bool,
 }
 
 impl File {
-    /// A file of which there is no text.
+    /// Creates a file without text.
     pub fn unread(path: &str) -> Self {
         Self { path: name(path), text: None, lines: Vec::new(), left_out: false }
     }
@@ -294,7 +295,7 @@ impl File {
         Self { text: source.text.clone(), ..Self::unread(&source.path) }
     }
 
-    /// The lines around these, from 1, ascending.
+    /// Keeps `around` lines on either side of the named lines.
     fn around(source: &Source, named: &BTreeSet<u32>, around: usize) -> Self {
         let lines: Vec<&str> = source.text.as_deref().unwrap_or("").lines().collect();
         let mut groups: Vec<(usize, usize)> = Vec::new();
@@ -318,14 +319,14 @@ impl File {
         Self { text: Some(text), lines, ..Self::unread(&source.path) }
     }
 
-    /// Its length in the page.
+    /// Returns its size in the page \[B\].
     pub fn size(&self) -> usize {
         serde_json::to_string(self).map_or(0, |text| text.len() + 5 * text.matches('<').count())
     }
 }
 
-/// The sources, as much of them as fits: whole where all fit, else around the lines that advice names and those that
-/// took most time.
+/// Returns the sources: whole if all fit, else the lines around those of advice and those that took most
+/// time.
 fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec<File> {
     let mut once = BTreeSet::new();
     let marks = || data.findings.iter().flat_map(|finding| &finding.marks);

@@ -1,8 +1,8 @@
-//! The page: one HTML file with everything in it.
+//! Writer of the page: one HTML file with everything in it.
 //!
-//! The parts of `assets/` are put into each other, and the data behind them as JSON and packed numbers; the scripts
-//! build all of the page from these. What comes from outside (names, paths, sources) is data to the last: it is never
-//! made HTML, here or by the scripts, and the page forbids its browser to load anything.
+//! The parts of `assets/` are put together, and the data follows as JSON and packed numbers; the scripts
+//! build the whole page from these. Data from outside (names, paths, sources) always stays data: neither this
+//! code nor the scripts make HTML of it, and the page forbids its browser to load anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -29,20 +29,21 @@ const SCRIPTS: [&str; 8] = [
     include_str!("assets/main.js"),
 ];
 
-/// Above so many ranks, the page has what lines and calls cost in sum only, and pairs of ranks in blocks.
+/// Largest number of ranks with costs of lines and calls by rank, and single pairs. Above it the page has
+/// sums over all ranks, and pairs in blocks.
 const MOST_RANKS: u32 = 256;
 
-/// Bytes of the names of files of which there is no text.
+/// Largest size of the names of files without text \[B\].
 const UNREAD: usize = 300_000;
 
-/// Writes the page: five megabytes at most, whatever the run.
+/// Writes the page, of five megabytes at most for any run.
 ///
-/// What does not fit is left out or becomes coarser, and the page says what; sums are those of the whole run, and calls
-/// that advice names are there one by one.
+/// Parts that do not fit are left out or become coarser, and the page names them. Sums are of the whole run,
+/// and calls of advice stay exact.
 ///
 /// # Errors
 ///
-/// Where `out` cannot be written to.
+/// `out` cannot be written to.
 pub fn page(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("<!--{") {
@@ -63,7 +64,7 @@ pub fn page(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     out.write_all(rest.as_bytes())
 }
 
-/// The data of the page, as `script` elements that are not scripts.
+/// Writes the data of the page, as `script` elements that are not scripts.
 fn packed_data(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     let packed = fit::pack(data);
     let files = files(packed.files.clone(), &packed.run, data);
@@ -85,12 +86,13 @@ fn packed_data(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Data as JSON: in it `<` stands in strings only; written like this, nothing in them ends the element.
+/// Converts data to JSON, with each `<` escaped so that no string ends the element; `<` stands in strings
+/// only.
 fn text(head: &Head<'_>) -> io::Result<String> {
     Ok(serde_json::to_string(head).map_err(io::Error::other)?.replace('<', "\\u003c"))
 }
 
-/// Text as HTML.
+/// Escapes text for HTML.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -105,7 +107,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// All but the packed numbers.
+/// All data of the page except the packed numbers.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
@@ -116,25 +118,25 @@ struct Head<'a> {
     rules: &'a [Rule],
     together: Option<Together>,
     notes: Vec<String>,
-    /// What is not in the page, because it would be too long.
+    /// Remarks on parts that were left out because the page would be too long.
     cuts: Vec<String>,
     roles: BTreeMap<Role, &'static str>,
     files: Vec<File>,
-    /// File (an index of `files`, -1: none) and line of each place; the first is the unknown one.
+    /// File (an index of `files`, -1 if none) and line of each place; the first is the unknown place.
     places: Vec<(i64, u32)>,
     calls: &'a [String],
     classes: Vec<Class>,
     links: Vec<Link>,
-    /// Messages in the page of each sender.
+    /// Number of messages of each sender in the page.
     sent: Vec<usize>,
-    /// Spans in the page of each rank.
+    /// Number of spans of each rank in the page.
     spans: Vec<usize>,
-    /// Regions of the program: name, executions, from when to when \[ns\], each as a distance from the one before.
+    /// Name, executions and times of each region; begins and ends \[ns\] are distances from the one before.
     regions: Vec<(String, u64, Vec<u64>)>,
-    /// The region that is looked at first.
+    /// Region that is shown first.
     #[serde(skip_serializing_if = "Option::is_none")]
     region: Option<usize>,
-    /// Pieces of the critical path.
+    /// Number of pieces of the critical path.
     path: usize,
     ranks: u32,
     end: u64,
@@ -143,28 +145,28 @@ struct Head<'a> {
     events: u64,
     messages: u64,
     bytes: u64,
-    /// Time by kind, and the end; of the first ranks.
+    /// Time by kind and end of the first ranks.
     uses: Vec<(ByKind, u64)>,
-    /// Time by kind of all others.
+    /// Time by kind of all other ranks.
     other_uses: ByKind,
-    /// Place, rank (-1: all), time by kind, calls, bytes, longest.
+    /// Place, rank (-1 for all), time by kind, calls, bytes, longest span.
     lines: Vec<(u32, i64, ByKind, u64, u64, u64)>,
-    /// Call, rank (-1: all), how many, time, longest, bytes.
+    /// Call, rank (-1 for all), number, time, longest call, bytes.
     call_sums: Vec<(u32, i64, u64, u64, u64, u64)>,
-    /// Ranks in one row of `pairs`.
+    /// Number of ranks in one row of `pairs`.
     block: u32,
-    /// Sender, receiver (or block of them), messages, bytes.
+    /// Sender, receiver (or blocks of them), messages, bytes.
     pairs: Vec<(u32, u32, u64, u64)>,
-    /// Bits of the size, messages, bytes.
+    /// Size in bits, messages, bytes.
     sizes: Vec<(u32, u64, u64)>,
 }
 
-/// A piece of advice as the page has it: ranks as ranges, and lists as long as they fit.
+/// Piece of advice in the page: ranks as ranges, and lists cut to fit.
 #[derive(Serialize)]
 struct Advised {
     #[serde(flatten)]
     finding: Finding,
-    /// First and last of each group of ranks; empty: all.
+    /// First and last of each group of ranks; empty for all ranks.
     ranges: Vec<(u32, u32)>,
 }
 
@@ -310,7 +312,7 @@ fn head<'a>(data: &'a PageData, packed: &Packed, files: Vec<File>, lengths: Leng
     }
 }
 
-/// Begins and ends of a region, each as a distance from what is before it.
+/// Converts the begins and ends of a region to distances from the one before.
 fn distances(region: &Region) -> Vec<u64> {
     let mut last = 0;
     let moments = region.spans.iter().flat_map(|&(begin, end)| [begin, end]);
@@ -320,7 +322,7 @@ fn distances(region: &Region) -> Vec<u64> {
 const ROLES: [Role; 7] =
     [Role::Communication, Role::Completion, Role::Overlap, Role::Forbids, Role::Companion, Role::Partner, Role::Cause];
 
-/// The sources, and the files that are named but have none.
+/// Returns the sources, and the named files without text.
 fn files(sources: Vec<File>, run: &Run, data: &PageData) -> Vec<File> {
     let mut files = sources;
     let mut size = 0;

@@ -1,18 +1,20 @@
-//! Advice on an MPI program, for people: one web page that needs nothing but itself, and SARIF for editors.
+//! Reports of advice on an MPI program: one self-contained web page, and SARIF for editors.
 //!
-//! Advice is only worth what its reader can check. So the page shows each piece on the source it is about, with what it
-//! can be overlapped with and what forbids more, and beside it the run: what every rank did when, every message, what
-//! each line cost. What the page shows is [`PageData`]; [`page`] writes it into one HTML file that loads nothing from
-//! anywhere. [`sarif`] makes the same findings a log that editors and code hosts show on the lines.
+//! Advice is only worth as much as its reader can check. So the page shows each piece on its source lines,
+//! with the computation that it can overlap and the obstacles to more. Beside it the page shows the run: the
+//! timeline of every rank, every message, and the cost of each line. [`PageData`] holds the contents of the
+//! page; [`page`] writes it into one HTML file that loads nothing else. [`sarif`] writes the same findings as
+//! a log that editors and code hosts show on the lines.
 //!
-//! The search for advice has a model of its own, made for programs that change and simulate; [`Finding::of`] and
-//! [`Rule::of`] put it into words for the page. A run comes from a simulation, span by span, or is [`recorded`].
+//! The search for advice has a model of its own, made for programs that change and simulate; [`Finding::of`]
+//! and [`Rule::of`] put it into words for the page. A run comes from a simulation, span by span, or is
+//! [`recorded`].
 //!
-//! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps of each a few bytes:
-//! the page holds them packed (seven bits a byte, in base64), and draws what is smaller than a pixel as the shares of a
-//! column, from running sums. What is too long even for that is thinned while it is read, and again until the page has
-//! five megabytes at most; the statistics stay complete, and so do calls that advice [names](Run::name). So memory and
-//! page are bounded whatever the length of the run.
+//! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps a few bytes
+//! of each. The page holds them packed (seven bits a byte, in base64). It draws spans smaller than a pixel as
+//! the shares of a column, from running sums. Longer runs are thinned while they are read, and again until
+//! the page has five megabytes at most. The statistics stay complete, and so do calls that advice
+//! [names](Run::name). So memory and page are bounded for runs of any length.
 //!
 //! ```
 //! use hayase_advice_page::{Activity, Message, PageData, Run, Span};

@@ -1,10 +1,10 @@
-//! Numbers as few bytes, and bytes as text.
+//! Packing of numbers into few bytes, and of bytes into text.
 //!
-//! The page holds what happened as a sequence of whole numbers, each in as many groups of seven bits as it needs,
-//! lowest first (LEB128), the whole in base64: a text that HTML takes as it is, and that a browser turns into typed
-//! arrays in some ten milliseconds a million events.
+//! The page holds the run as a sequence of whole numbers. Each has as many groups of seven bits as it needs,
+//! lowest first (LEB128), and the sequence is in base64. HTML takes this text without escapes, and a browser
+//! turns it into typed arrays in some ten milliseconds per million events.
 
-/// Appends a number: seven bits a byte, the highest bit says that more follow.
+/// Appends a number in groups of seven bits; the highest bit of a byte is set if more follow.
 pub(crate) fn number(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
@@ -18,7 +18,7 @@ pub(crate) fn signed(bytes: &mut Vec<u8>, value: i64) {
     number(bytes, (value.wrapping_shl(1) ^ (value >> 63)) as u64);
 }
 
-/// Bytes as base64.
+/// Encodes bytes as base64.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

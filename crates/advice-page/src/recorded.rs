@@ -1,4 +1,5 @@
-//! A run as it was recorded: every call in its own time, messages from the call that sends to the call that completes.
+//! Run as it was recorded: every call at its own time, and messages from the sending call to the completing
+//! call.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -13,17 +14,18 @@ use hayase_trace::{Call, Event, Item, ReadError, Reader};
 use crate::run::Run;
 use crate::span::{Activity, Message, PlaceId, Span};
 
-/// Reads the streams of a run, one a rank, as `rank-00000.hyt` and so on.
+/// Reads the streams of a run, one for each rank, as `rank-00000.hyt` and so on.
 ///
-/// What a blocking call waited is not told apart from its work: of `Recv` all is receiving, of `Send` sending.
-/// Computation is at the line of the call it leads to. Ranks whose streams say when they started on a clock in common
-/// are put beside each other by it; else all start at 0. Time starts when the first rank comes out of `MPI_Init`: what
-/// it takes is the launcher's, not the program's. `names` names addresses of call sites that have no name yet.
+/// The wait of a blocking call is not separated from its work: all of `Recv` is receiving, all of `Send`
+/// sending. Computation is at the line of the call after it. If all streams record their start on a common
+/// clock, ranks are aligned by it; else all start at 0. Time starts when the first rank returns from
+/// `MPI_Init`, because the time before belongs to the launcher, not the program. `names` gives the names of
+/// call sites that have only an address.
 ///
-/// Memory: a run's, and 80 bytes for each message until all ranks are read.
+/// Memory: that of a run, and 80 bytes for each message until all ranks are read.
 ///
 /// # Errors
-/// A file cannot be read, or is damaged; one that ends early is taken as far as it goes.
+/// A file cannot be read, or is damaged. A truncated file is read as far as it goes.
 pub fn recorded(run: &hayase_advice::search::RunFiles, names: Names<'_>) -> Result<Run, Error> {
     let starts = run.streams.iter().map(|path| start(path)).collect::<Result<Vec<_>, Error>>()?;
     let known = starts.iter().all(|&(start, _)| start > 0);
@@ -43,7 +45,7 @@ pub fn recorded(run: &hayase_advice::search::RunFiles, names: Names<'_>) -> Resu
             }
         }
     }
-    // By channel, and in each in the order in which they were sent, whatever rank was read first.
+    // Sorted by channel, and within each in the order of sending, whichever rank was read first.
     messages.met.sort_by_key(|&(channel, ..)| channel);
     for (Channel { from, to, tag, .. }, sent, receive) in messages.met {
         let Received { arrived: Some(arrived), place: to_place } = messages.received[receive] else { continue };
@@ -58,7 +60,8 @@ fn open(path: &Path) -> Result<Reader<BufReader<File>>, Error> {
     Ok(Reader::new(BufReader::with_capacity(1 << 16, file)))
 }
 
-/// When a stream starts (0: not known), and how long after that `MPI_Init` returned.
+/// Returns the start of a stream (0 if not known), and the time from there to the return of `MPI_Init`
+/// \[ns\].
 fn start(path: &Path) -> Result<(u64, u64), Error> {
     let (mut reader, mut start) = (open(path)?, 0);
     loop {
@@ -72,10 +75,10 @@ fn start(path: &Path) -> Result<(u64, u64), Error> {
     }
 }
 
-/// The messages of all ranks.
+/// Messages of all ranks.
 #[derive(Default)]
 struct Messages {
-    /// Receives by their index in `received`.
+    /// Unmatched sends, and receives by their index in `received`.
     channels: Channels<Sent, usize>,
     met: Vec<(Channel, Sent, usize)>,
     received: Vec<Received>,
@@ -88,16 +91,16 @@ struct Sent {
 }
 
 struct Received {
-    /// When it was complete; none: it never was.
+    /// Time of completion \[ns\]; `None` if the receive was never complete.
     arrived: Option<u64>,
     place: PlaceId,
 }
 
-/// A rank while its stream is read.
+/// State of a rank while its stream is read.
 #[derive(Default)]
 struct Timeline {
     rank: u32,
-    /// What is added to its times, and then taken off.
+    /// Times added to its times, and then subtracted \[ns\].
     shift: (u64, u64),
     end: u64,
     number: u64,
@@ -144,7 +147,7 @@ impl Timeline {
         let place = (event.site as usize).checked_sub(1).and_then(|site| self.places.get(site).copied());
         let place = place.unwrap_or_default();
         if begin > self.end {
-            // Before the stream starts the rank was not there yet.
+            // The rank did not exist before its stream starts.
             let from = if self.number == 0 { shifted(0) } else { self.end };
             page.span(self.rank, Span { place, ..Span::new(Activity::Computation, from, begin) });
         }
@@ -167,7 +170,7 @@ impl Timeline {
         self.communication(event, place, (begin, end), messages);
     }
 
-    /// What the call sends, receives, starts and completes.
+    /// Processes the messages and requests of a call.
     fn communication(&mut self, event: &Event, place: PlaceId, (begin, end): (u64, u64), messages: &mut Messages) {
         let Messages { channels, met, received } = messages;
         for begun in self.requests.begun(event) {

@@ -1,20 +1,21 @@
-//! Regions of the program on the page: when they were executed, and which one is looked at first.
+//! Regions of the program on the page: the times of their executions.
 
-/// Most executions of all regions together that the page tells apart; beyond, those that are close together are one.
+/// Largest number of executions of all regions that the page keeps apart; above it, those close together are
+/// joined.
 pub(crate) const MOST: usize = 20_000;
 
-/// A region of the program.
+/// Region of the program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Region {
     pub name: String,
-    /// How often it was executed.
+    /// Number of executions.
     pub executions: u64,
-    /// What its executions cover, from when to when \[ns\]; in order, and none touches the next.
+    /// Begin and end of the time that executions cover \[ns\], in order; no interval touches the next.
     pub spans: Vec<(u64, u64)>,
 }
 
 impl Region {
-    /// A region that was executed from when to when \[ns\].
+    /// Creates a region from the begin and end of each execution \[ns\].
     pub fn new(name: &str, spans: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut spans: Vec<(u64, u64)> = spans.into_iter().map(|(begin, end)| (begin, end.max(begin))).collect();
         let executions = spans.len() as u64;
@@ -23,7 +24,7 @@ impl Region {
     }
 }
 
-/// Joins executions that are close together, until so many of all regions are left.
+/// Joins executions that are close together until at most about `most` of all regions are left.
 pub(crate) fn fit(regions: &mut [Region], most: usize) {
     let each = (most / regions.len().max(1)).max(1);
     for region in regions {
@@ -35,7 +36,7 @@ pub(crate) fn fit(regions: &mut [Region], most: usize) {
     }
 }
 
-/// Spans that are no further apart than this \[ns\] are one.
+/// Joins spans that are at most `distance` \[ns\] apart.
 fn joined(spans: &[(u64, u64)], distance: u64) -> Vec<(u64, u64)> {
     let mut joined: Vec<(u64, u64)> = Vec::new();
     for &(begin, end) in spans {

@@ -1,4 +1,4 @@
-//! What happened: spans of ranks and messages between them, taken one at a time and kept small.
+//! Run of the page: spans of ranks and messages between them, added one at a time and kept small.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,35 +6,35 @@ use crate::regions::{self, Region};
 use crate::span::{Activity, Message, PlaceId, Span};
 use crate::totals::Totals;
 
-/// Most spans that are kept one by one: more than fit into a page.
+/// Largest number of spans kept one by one, more than fit into a page.
 const MOST_SPANS: usize = 500_000;
-/// Most messages that are kept one by one.
+/// Largest number of messages kept one by one.
 const MOST_MESSAGES: usize = 250_000;
-/// Most calls that are kept because advice names them.
+/// Largest number of calls kept exactly because advice names them.
 const MOST_NAMED: usize = 20_000;
-/// Most names of calls; all others are one.
+/// Largest number of names of calls; all others share one.
 const MOST_CALLS: usize = 1_000;
-/// Most places that short spans which become one keep apart.
+/// Largest number of places that stay apart when short spans are joined.
 const PLACES_APART: usize = 16;
 
-/// A piece of the critical path.
+/// Piece of the critical path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Piece {
-    /// The rank that is busy; of a message under way, its receiver.
+    /// Rank that is busy; for a message under way, its receiver.
     pub rank: u32,
-    /// Of a message under way, its sender.
+    /// Sender of a message under way.
     pub from: Option<u32>,
     pub begin: u64,
     pub end: u64,
 }
 
-/// A span as it is kept; or several that are too close together, one of each kind, with the sum of their times.
+/// Stored span, or several spans of one kind that are close together, with the sum of their times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Kept {
     pub begin: u64,
     pub end: u64,
     pub event: Option<u64>,
-    /// Of several spans: how many they are.
+    /// Payload \[B\]; if `several` is set, the number of spans.
     pub bytes: u64,
     pub place: PlaceId,
     pub peer: Option<u32>,
@@ -42,40 +42,40 @@ pub(crate) struct Kept {
     pub call: u32,
     pub kind: Activity,
     pub several: bool,
-    /// Advice names it: it stays as it is.
+    /// Set if advice names the call, so that the span stays exact.
     pub named: bool,
 }
 
-/// A run, as the page shows it: made span by span and message by message, in the order of time on each rank.
+/// Run as the page shows it, made span by span and message by message, in the order of time on each rank.
 ///
-/// Up to half a million spans and a quarter of a million messages are kept as they are. Beyond, spans that are close
-/// together become one of each kind, closer than twice as long whenever there are too many again, so that the shares of
-/// the kinds stay true everywhere; and every second message stays. What advice [names](Self::name) is always kept. All
-/// sums are of the whole run.
+/// Up to half a million spans and a quarter of a million messages are kept exactly. Above that, spans that
+/// are close together are joined by kind, and the distance doubles whenever there are too many again. So the
+/// shares of the kinds stay true everywhere. Of messages every second one is dropped. Calls that advice
+/// [names](Self::name) are always kept. All sums are of the whole run.
 ///
-/// Memory: at most some 60 MB, the critical path, and the sums: an entry for each pair of ranks and each line of each
-/// rank.
+/// Memory: at most some 60 MB, the critical path, and the sums: an entry for each pair of ranks and each line
+/// of each rank.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) spans: Vec<Vec<Kept>>,
     pub(crate) messages: Vec<Message>,
-    /// The critical path, in the order of time.
+    /// Critical path, in the order of time.
     pub(crate) path: Vec<Piece>,
     pub(crate) regions: Vec<Region>,
-    /// The region that is looked at first.
+    /// Region that is shown first.
     pub(crate) looked_at: Option<usize>,
     pub(crate) places: Vec<(String, u32)>,
     pub(crate) calls: Vec<String>,
     pub(crate) totals: Totals,
-    /// Spans closer than this became one of each kind \[ns\]; 0: none did.
+    /// Distance below which spans were joined by kind \[ns\]; 0 if none were.
     pub(crate) resolution: u64,
-    /// One message of so many was kept.
+    /// Number of messages for each one that was kept.
     pub(crate) stride: u64,
-    /// Messages that calls send or receive which advice names.
+    /// Messages of calls that advice names.
     pub(crate) named_messages: Vec<Message>,
     /// Calls that advice names, by rank and event.
     named: BTreeSet<(u32, u64)>,
-    /// When these begin and end, by rank.
+    /// Begins and ends of these calls, by rank.
     named_times: BTreeSet<(u32, u64)>,
     place_numbers: BTreeMap<String, BTreeMap<u32, PlaceId>>,
     call_numbers: BTreeMap<String, u32>,
@@ -86,7 +86,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run of so many ranks in which nothing happened yet.
+    /// Creates an empty run of `ranks` ranks.
     pub fn new(ranks: u32) -> Self {
         let mut run = Self {
             spans: Vec::new(),
@@ -113,21 +113,22 @@ impl Run {
         run
     }
 
-    /// The same with other limits of how much is kept as it is.
+    /// Sets other limits for the spans and messages that are kept exactly.
     #[must_use]
     pub fn keeping(mut self, spans: usize, messages: usize) -> Self {
         (self.most_spans, self.most_messages) = (spans.max(1), messages.max(1));
         self
     }
 
-    /// Says that advice names these calls, by rank and event: what they are stays exact, however long the run. To be
-    /// said before they come; 20,000 calls are remembered.
+    /// Marks calls that advice names, by rank and event, to keep them exactly in a run of any length.
+    ///
+    /// Call this before the spans are added; at most 20,000 calls are kept.
     pub fn name(&mut self, calls: impl IntoIterator<Item = (u32, u64)>) {
         let room = MOST_NAMED - self.named.len().min(MOST_NAMED);
         self.named.extend(calls.into_iter().take(room));
     }
 
-    /// The number of a place: a file and a line of it, from 1.
+    /// Returns the number of a place: a file and its line, from 1.
     pub fn place(&mut self, file: &str, line: u32) -> PlaceId {
         if file.is_empty() {
             return PlaceId::UNKNOWN;
@@ -141,9 +142,10 @@ impl Run {
         place
     }
 
-    /// Adds what a rank did next.
+    /// Adds the next span of a rank.
     ///
-    /// Spans of a rank follow each other: one that begins before the end of the last begins at that end instead.
+    /// Spans of a rank follow each other: a span that begins before the end of the last one is moved to that
+    /// end.
     pub fn span(&mut self, rank: u32, mut span: Span<'_>) {
         self.grow(rank.saturating_add(1));
         let last = self.spans[rank as usize].last();
@@ -183,7 +185,7 @@ impl Run {
         }
     }
 
-    /// Leaves out every second message.
+    /// Drops every second message.
     pub(crate) fn thin(&mut self) {
         let mut number = 0;
         self.messages.retain(|_| {
@@ -193,10 +195,10 @@ impl Run {
         self.stride *= 2;
     }
 
-    /// Adds the next piece of the critical path \[ns\]: what a rank did, or, if `from` is given, a message from that
-    /// rank to it.
+    /// Adds the next piece of the critical path \[ns\]: activity of a rank, or, if `from` is given, a message
+    /// from that rank to it.
     ///
-    /// Pieces of one rank that follow each other become one: the path is as long as it changes ranks.
+    /// Consecutive pieces of one rank are joined, so the path has one piece for each change of ranks.
     pub fn critical(&mut self, rank: u32, from: Option<u32>, begin: u64, end: u64) {
         self.grow(rank.max(from.unwrap_or(0)).saturating_add(1));
         let begin = self.path.last().map_or(begin, |last| last.end.max(begin));
@@ -209,23 +211,23 @@ impl Run {
         }
     }
 
-    /// Adds a region, with from when to when each execution was \[ns\].
+    /// Adds a region, with the begin and end of each execution \[ns\].
     pub fn region(&mut self, name: &str, spans: impl IntoIterator<Item = (u64, u64)>) {
         self.regions.push(Region::new(name, spans));
         regions::fit(&mut self.regions, regions::MOST);
     }
 
-    /// The region that advice and times are of: the last one of this name.
+    /// Selects the region for which advice and times are given: the last one of this name.
     pub fn look_at(&mut self, name: &str) {
         self.looked_at = self.regions.iter().rposition(|region| region.name == name);
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         self.spans.len() as u32
     }
 
-    /// When the last rank ended \[ns\].
+    /// Returns the end of the last rank \[ns\].
     pub fn end(&self) -> u64 {
         self.totals.ranks.iter().map(|rank| rank.end).max().unwrap_or(0)
     }
@@ -251,7 +253,7 @@ impl Run {
         number
     }
 
-    /// Makes spans that are close together one of each kind, until less than three quarters of the spans are left.
+    /// Joins spans that are close together by kind, until at most three quarters of the limit are left.
     fn coarsen(&mut self) {
         let wanted = self.most_spans / 4 * 3;
         self.resolution = self.resolution.max(self.end() / (1 << 20)).max(1);
@@ -261,8 +263,8 @@ impl Run {
                 return;
             }
             if self.resolution > self.end() {
-                // A rank keeps a span of each kind even where the whole run is one window: then there are very many
-                // ranks, and more has to be allowed.
+                // A rank keeps a span of each kind even if the whole run is one window. If there are very many ranks,
+                // the limit must rise.
                 self.most_spans = self.kept * 2;
                 return;
             }
@@ -277,15 +279,18 @@ impl Run {
         self.kept = self.spans.iter().map(Vec::len).sum();
     }
 
-    /// Makes spans that are closer than twice as long as before one of each kind; whether there is more of that to do.
+    /// Doubles the distance below which spans are joined, joins them, and returns true if that can be
+    /// repeated.
     pub(crate) fn coarsen_once(&mut self) -> bool {
         self.resolution = self.resolution.saturating_mul(2).max(self.end() / (1 << 20)).max(1);
         self.bundle();
         self.resolution <= self.end()
     }
 
-    /// The critical path in so many pieces at most, about: in each part of the time, one piece for each rank that it is
-    /// at and for each to which a message is under way.
+    /// Shortens the critical path to about `most` pieces.
+    ///
+    /// In each window of time, one piece is left for each rank on the path, and one for each rank to which a
+    /// message is under way.
     pub(crate) fn shorten_path(&mut self, most: usize) {
         let mut window = (self.end() / most.max(1) as u64).max(1);
         while self.path.len() > most && window <= self.end() {
@@ -307,11 +312,10 @@ impl Run {
     }
 }
 
-/// Makes the spans that begin in one window of this length one of each kind and place, or of each kind where the places
-/// are many.
+/// Joins the spans that begin in one window by kind and place, or by kind if there are many places.
 ///
-/// The sum of each kind's times stays; what was between the spans comes behind them. Spans as long as a window stay as
-/// they are, and so do those that advice names.
+/// The sum of the times of each kind stays; gaps between the spans move behind them. Spans as long as a
+/// window stay unchanged, and so do those that advice names.
 fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
     let mut bundled = Vec::with_capacity(spans.len() / 2);
     let mut of: Vec<Bundle> = Vec::new();
@@ -336,7 +340,7 @@ fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
         of.sort_by_key(|one| (one.first.kind, one.first.place));
         let mut begin = group[0].begin;
         for Bundle { first, time, weight } in &of {
-            // What one finds here is one of several, also where it is the only one of its kind.
+            // A joined span counts as several even if it is the only one of its kind.
             bundled.push(Kept { begin, end: begin + time, bytes: *weight, ..*first });
             begin += time;
         }
@@ -344,7 +348,7 @@ fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
     bundled
 }
 
-/// Adds a span to those of its kind and place; whether there are few enough places to keep them apart.
+/// Adds a span to those of its kind and place; returns false if there are too many places to keep them apart.
 fn add(of: &mut Vec<Bundle>, span: &Kept, place: PlaceId) -> bool {
     let at = of.iter().position(|one| (one.first.kind, one.first.place) == (span.kind, place)).unwrap_or_else(|| {
         of.push(Bundle::new(Kept { place, ..*span }));
@@ -354,7 +358,7 @@ fn add(of: &mut Vec<Bundle>, span: &Kept, place: PlaceId) -> bool {
     of.len() <= PLACES_APART
 }
 
-/// Spans that become one.
+/// Spans that are joined into one.
 struct Bundle {
     first: Kept,
     time: u64,
@@ -425,7 +429,7 @@ mod tests {
 
     #[test]
     fn shares_stay_where_they_were() {
-        // Computation first, waiting then: no window may mix the halves but the one at the border.
+        // Computation first, then waiting: only the window at the border may mix the two.
         let mut run = Run::new(1).keeping(100, 1);
         for i in 0..5_000 {
             let kind = if i < 2_500 { Activity::Computation } else { Activity::Wait };

@@ -1,4 +1,4 @@
-//! The advice as SARIF, the log in which editors and code hosts show what tools found on the lines.
+//! SARIF log of the advice, which editors and code hosts show on the lines.
 //!
 //! Source: Static Analysis Results Interchange Format (SARIF) Version 2.1.0, OASIS Standard, 2020.
 
@@ -11,20 +11,20 @@ use crate::data::{Certainty, Finding, Mark, PageData, Role, Rule, Source};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// How much a piece of advice matters, in the words of SARIF.
+/// Importance of a piece of advice, as a SARIF level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Worth knowing: it gains less than 1 %, or nobody simulated it.
+    /// It gains less than 1 % of the run, or was not simulated.
     Note,
     /// It gains 1 % of the run or more.
     Warning,
-    /// It gains 10 % of the run or more, and nothing is left to be checked.
+    /// It gains 10 % of the run or more, and is proven.
     Error,
 }
 
 impl Level {
-    /// The level of a piece of advice.
+    /// Returns the level of a piece of advice.
     pub fn of(finding: &Finding) -> Self {
         match finding.gain.map_or(0.0, |gain| gain.share()) {
             share if share >= 0.1 && finding.certainty() == Certainty::Proven => Self::Error,
@@ -42,11 +42,13 @@ impl Level {
     }
 }
 
-/// The advice of a page as a SARIF 2.1.0 log of one run of the tool of this version (`0.1.0`).
+/// Converts the advice of a page to a SARIF 2.1.0 log of one run of the tool; `version` is that of the tool
+/// (`0.1.0`).
 ///
-/// Each piece is a result at its communication; what forbids more and what it can overlap with are related locations.
-/// Its `rank` is the share of the run that it saves, in per cent. Its fingerprint depends on rule, file and the text of
-/// the line, so that it stays when lines above it change. Relative paths are relative to `%SRCROOT%`.
+/// Each piece is a result at its communication; its obstacles and the lines that it can overlap are related
+/// locations. Its `rank` is the share of the run that it saves, in per cent. Its fingerprint depends on rule,
+/// file and the text of the line, so it stays the same when lines above it change. Relative paths are
+/// relative to `%SRCROOT%`.
 pub fn sarif(data: &PageData, version: &str) -> Value {
     let sources: BTreeMap<&str, Vec<&str>> = data.sources.iter().filter_map(lines_of).collect();
     let mut seen = BTreeMap::new();
@@ -94,7 +96,7 @@ fn or<'a>(text: &'a str, other: &'a str) -> &'a str {
     if text.is_empty() { other } else { text }
 }
 
-/// A name in the form that code hosts want of rules: `LateSender`.
+/// Converts a name to the form that code hosts expect for rules: `LateSender`.
 fn identifier(name: &str) -> String {
     let mut identifier = String::new();
     for word in name.split(|c: char| !c.is_alphanumeric()) {
@@ -154,7 +156,7 @@ fn result(
 
     let mut hash = fingerprint(finding, located, sources);
     let before = seen.entry(hash).or_default();
-    // The same advice on two lines of the same text: the second one is another.
+    // The same advice on two lines of the same text gets two fingerprints.
     hash = hash.wrapping_add(u64::from(*before));
     *before += 1;
     value.insert("partialFingerprints".into(), json!({"hayaseAdvice/v1": format!("{hash:016x}")}));
@@ -192,7 +194,7 @@ fn location(mark: &Mark, sources: &BTreeMap<&str, Vec<&str>>) -> Value {
     json!({"physicalLocation": physical})
 }
 
-/// A path as a URI reference: absolute ones begin with `file://`, others stay relative.
+/// Converts a path to a URI reference: absolute paths begin with `file://`, others stay relative.
 fn uri(path: &str) -> String {
     let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
@@ -204,7 +206,8 @@ fn uri(path: &str) -> String {
     uri
 }
 
-/// Text of a message: braces would be placeholders there, brackets links (SARIF 2.1.0, sections 3.11.5 and 3.11.6).
+/// Escapes the text of a message, in which braces are placeholders and brackets are links (SARIF 2.1.0,
+/// sections 3.11.5 and 3.11.6).
 fn message_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -220,7 +223,7 @@ fn message_text(text: &str) -> String {
     escaped
 }
 
-/// A number that stays when other lines of the file change (FNV-1a of rule, file and line).
+/// Returns a fingerprint that stays when other lines of the file change (FNV-1a of rule, file and line).
 fn fingerprint(finding: &Finding, mark: Option<&Mark>, sources: &BTreeMap<&str, Vec<&str>>) -> u64 {
     let (file, line) = mark.map_or(("", 0), |mark| (mark.file.as_str(), mark.line));
     let known = line.checked_sub(1).and_then(|index| sources.get(file)?.get(index as usize).copied());

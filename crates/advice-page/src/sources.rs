@@ -1,4 +1,4 @@
-//! The text of the files that a run and its advice name.
+//! Text of the source files of a run and its advice.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{PageData, Source};
 
-/// Longer files are not put into the page \[B\].
+/// Largest file that is put into the page \[B\].
 const LONGEST: u64 = 4 << 20;
 
 impl PageData {
-    /// Reads the files that places and marks name, in the order of their names: in one of these folders by that name,
-    /// the first first; else as they are named; else in one of the folders by the last part of the name (the program
-    /// may have been compiled elsewhere). A name from the root is the same in all folders.
+    /// Reads the files of places and marks, in the order of their names.
     ///
-    /// A file that is not there, is no text or is longer than 4 MiB is listed without text. Bytes that are not UTF-8
-    /// are replaced.
+    /// Each file is looked for by its whole name in the folders, in their order, and then by its name alone.
+    /// Last, the last part of the name is looked for in the folders, because the program may have been
+    /// compiled elsewhere. An absolute name is the same in all folders.
+    ///
+    /// A file that does not exist, is no text or is longer than 4 MiB is listed without text. Bytes that are
+    /// not UTF-8 are replaced.
     pub fn read_sources(&mut self, folders: &[PathBuf]) {
         let marks = self.findings.iter().flat_map(|finding| finding.marks.iter().map(|mark| mark.file.as_str()));
         let named: BTreeSet<&str> = marks.chain(self.run.places.iter().map(|(file, _)| file.as_str())).collect();
@@ -35,7 +37,7 @@ fn find(path: &str, folders: &[PathBuf]) -> Option<String> {
 }
 
 fn text(path: &Path) -> Option<String> {
-    // No device, no pipe: reading one may never end.
+    // Devices and pipes are left out: a read may never end.
     if !path.metadata().ok()?.is_file() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What happened as packed numbers: spans, messages, the critical path, and what they have in common.
+//! Packed numbers of a run: spans, messages, the critical path, and tables of their common properties.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use crate::pack;
 use crate::run::{Kept, Run};
 use crate::span::Message;
 
-/// What many spans have in common: kind (its number in `Activity::ALL`), call, place, peer (-1: none), whether it is
-/// several.
+/// Common properties of many spans: kind (its number in `Activity::ALL`), call, place, peer (-1 if none), and
+/// 1 if each stands for several.
 pub(crate) type Class = (u8, u32, u32, i64, u8);
-/// What many messages have in common: receiver, where sent, where received.
+/// Common properties of many messages: receiver, place of the send, place of the receive.
 pub(crate) type Link = (u32, u32, u32);
 
-/// What spans and messages have in common, numbered as it turns up.
+/// Tables of common properties, numbered in the order of their first use.
 #[derive(Default)]
 pub(crate) struct Tables {
     classes: BTreeMap<Class, usize>,
     links: BTreeMap<Link, usize>,
 }
 
-/// Keys in the order of their numbers.
+/// Returns the keys in the order of their numbers.
 fn in_order<K: Copy>(table: &BTreeMap<K, usize>) -> Vec<K> {
     let mut keys: Vec<(usize, K)> = table.iter().map(|(&key, &number)| (number, key)).collect();
     keys.sort_unstable_by_key(|&(number, _)| number);
@@ -32,33 +32,35 @@ fn number_of<K: Ord>(table: &mut BTreeMap<K, usize>, key: K) -> u64 {
 }
 
 impl Tables {
-    /// What spans have in common, by number.
+    /// Returns the classes of spans, by number.
     pub fn classes(&self) -> Vec<Class> {
         in_order(&self.classes)
     }
 
-    /// The same of messages.
+    /// Returns the links of messages, by number.
     pub fn links(&self) -> Vec<Link> {
         in_order(&self.links)
     }
 
-    /// About how long they are as JSON.
+    /// Estimates the size of the classes as JSON \[B\].
     pub fn classes_size(&self) -> usize {
         self.classes.len() * 18
     }
 
-    /// The same of what messages have in common.
+    /// Estimates the size of the links as JSON \[B\].
     pub fn links_size(&self) -> usize {
         self.links.len() * 17
     }
 
-    /// For other messages.
+    /// Clears the links before messages are packed again.
     pub fn forget_links(&mut self) {
         self.links.clear();
     }
 
-    /// The spans of a rank. Each is: its class, whether bytes or tag differ from those of the span before, and how its
-    /// event follows from the one before, in one number; its distance from the span before; its length; what differs.
+    /// Packs the spans of a rank.
+    ///
+    /// The first number of a span holds its class, a flag for changed bytes or tag, and the step from the
+    /// event before. Then follow its distance from the span before, its length, and the changed values.
     pub fn spans(&mut self, spans: &[Kept]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(spans.len() * 6);
         let (mut end, mut event, mut last) = (0, u64::MAX, (0, 0));
@@ -92,8 +94,11 @@ impl Tables {
         bytes
     }
 
-    /// How many messages each rank sends, and they: in the order of sending, each as its link and whether bytes or tag
-    /// differ in one number; its distance from the message before; how long it was under way; what differs.
+    /// Packs the messages of each rank in the order of sending, and returns their numbers and the packed
+    /// texts.
+    ///
+    /// The first number of a message holds its link and a flag for changed bytes or tag. Then follow its
+    /// distance from the message before, its time under way, and the changed values.
     pub fn messages(&mut self, run: &Run) -> (Vec<usize>, Vec<String>) {
         let mut by_sender: Vec<Vec<&Message>> = vec![Vec::new(); run.spans.len()];
         for message in run.messages.iter().chain(&run.named_messages) {
@@ -110,7 +115,7 @@ impl Tables {
                 let changed = (message.bytes, message.tag) != last;
                 pack::number(&mut bytes, number_of(&mut self.links, link) * 2 + u64::from(changed));
                 pack::number(&mut bytes, message.sent - sent);
-                // Clocks of different nodes can differ by more than a message takes.
+                // Clocks of different nodes can differ by more than the time of a message.
                 pack::signed(&mut bytes, message.arrived.wrapping_sub(message.sent) as i64);
                 if changed {
                     last = (message.bytes, message.tag);
@@ -125,8 +130,10 @@ impl Tables {
     }
 }
 
-/// The critical path: of each piece its rank and whether it is a message in one number, the sender of a message, its
-/// distance from the piece before, its length.
+/// Packs the critical path.
+///
+/// The first number of a piece holds its rank and a flag for a message. Then follow the sender of a message,
+/// the distance from the piece before, and the length.
 pub(crate) fn path(run: &Run) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(run.path.len() * 5);
     let mut end = 0;

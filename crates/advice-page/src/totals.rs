@@ -1,4 +1,4 @@
-//! What a run adds up to: kept complete while it is read, whatever the picture of it leaves out.
+//! Sums of a run, which stay complete even where spans and messages are dropped.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,32 @@ use crate::span::{KINDS, Message, PlaceId, Span};
 /// Time of each kind \[ns\].
 pub(crate) type ByKind = [u64; KINDS];
 
-/// What one rank spent.
+/// Time of one rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Use {
     /// Time by kind \[ns\].
     pub ns: ByKind,
-    /// When its last span ended \[ns\].
+    /// End of its last span \[ns\].
     pub end: u64,
-    /// Its last call.
+    /// Number of its last call.
     pub event: Option<u64>,
 }
 
-/// What one line cost a rank.
+/// Cost of one line on one rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Line {
     /// Time by kind \[ns\].
     pub ns: ByKind,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
     /// Their payload \[B\].
     pub bytes: u64,
-    /// The longest span \[ns\].
+    /// Longest span \[ns\].
     pub longest: u64,
 }
 
 impl Line {
-    /// Adds what another cost.
+    /// Adds the cost of another line.
     pub fn join(&mut self, other: &Self) {
         self.ns.iter_mut().zip(other.ns).for_each(|(sum, more)| *sum += more);
         self.calls += other.calls;
@@ -41,23 +41,23 @@ impl Line {
     }
 }
 
-/// What calls of one name cost a rank.
+/// Cost of the calls of one name on one rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Calls {
-    /// How many.
+    /// Number of calls.
     pub count: u64,
     /// Time \[ns\].
     pub ns: u64,
-    /// The longest \[ns\]; of a call in several pieces its longest piece.
+    /// Longest call \[ns\]; for a call in several pieces, the longest piece.
     pub longest: u64,
     /// Payload \[B\].
     pub bytes: u64,
 }
 
-/// Messages, and their bytes.
+/// Messages and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Traffic {
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
     /// Payload \[B\].
     pub bytes: u64,
@@ -73,24 +73,24 @@ impl Traffic {
 /// All sums of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
-    /// By rank.
+    /// Times by rank.
     pub ranks: Vec<Use>,
-    /// By line and rank.
+    /// Costs by line and rank.
     pub lines: BTreeMap<(PlaceId, u32), Line>,
-    /// By call (an index of the run's names) and rank.
+    /// Costs by call (an index of the run's names) and rank.
     pub calls: BTreeMap<(u32, u32), Calls>,
-    /// By sender and receiver.
+    /// Messages by sender and receiver.
     pub pairs: BTreeMap<(u32, u32), Traffic>,
-    /// By size: entry `i` holds messages of `2^(i-1) .. 2^i - 1` bytes, entry 0 those without any.
+    /// Messages by size: entry `i` holds messages of `2^(i-1) .. 2^i - 1` bytes, entry 0 those without data.
     pub sizes: BTreeMap<u32, Traffic>,
-    /// Events: calls of the program.
+    /// Number of events: calls of the program.
     pub events: u64,
     /// All messages.
     pub all: Traffic,
 }
 
 impl Totals {
-    /// Adds a span whose call has this number, and is not another piece of the call before.
+    /// Adds a span; `first_piece` is false if it is a further piece of the call before.
     pub fn span(&mut self, rank: u32, span: &Span<'_>, call: u32, first_piece: bool) {
         let (ns, kind) = (span.end - span.begin, span.kind as usize);
         let of_rank = &mut self.ranks[rank as usize];

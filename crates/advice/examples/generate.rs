@@ -1,8 +1,8 @@
 //! Writes a run to measure the search with: `generate FOLDER CALLS RANKS [memory|gathers]`.
 //!
-//! Each rank exchanges halos with two neighbours (two receives and two sends started, computation, a wait), and all add
-//! up a number every tenth step; with `memory`, every step reads and writes arrays in two nests of loops (22,000
-//! accesses), with `gathers` it reads a thousand addresses without a rule besides.
+//! Each rank exchanges halos with two neighbours: it starts two receives and two sends, computes, and waits.
+//! Every tenth step all ranks add up a number. With `memory`, every step reads and writes arrays in two nests
+//! of loops (22,000 accesses). With `gathers`, it also reads a thousand addresses without a rule.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -32,7 +32,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Which accesses are written.
+/// Kind of memory accesses that are written.
 #[derive(Clone, Copy, PartialEq)]
 enum Memory {
     None,
@@ -70,7 +70,7 @@ fn write(folder: &str, rank: u32, ranks: u32, calls: u64, memory: Memory) -> io:
         let neighbours = [(rank + 1) % ranks, (rank + ranks - 1) % ranks];
         for (line, kind) in [(0, Call::Irecv), (2, Call::Isend)] {
             for (side, peer) in neighbours.into_iter().enumerate() {
-                // What goes to the right comes from the left.
+                // A rank sends to the right what it receives from the left.
                 let tag = if kind == Call::Irecv { 1 - side as i32 } else { side as i32 };
                 let buffer = field + 8 * 1000 * (line + side as u64);
                 request += 1;

@@ -1,4 +1,4 @@
-//! What a rank accessed between two calls, ready for questions.
+//! Memory accesses of a rank between two calls, prepared for queries.
 
 use hayase_trace::memory::{Gather, Interval, Kind, Site};
 use smallvec::SmallVec;
@@ -7,29 +7,29 @@ use crate::address::{End, Hit, Touched};
 use crate::doubts::Doubts;
 use crate::watch::Span;
 
-/// A place that accesses memory, in one direction.
+/// Source place that accesses memory, in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccessSite {
-    /// Its line, a number of the rank's [`crate::lines::Lines`].
+    /// Line, as a number in the rank's [`crate::lines::Lines`].
     pub line: u32,
-    /// Whether it writes.
+    /// True if the site writes.
     pub write: bool,
-    /// Whether it is a call of which nothing is known.
+    /// True if the site is a call whose accesses are unknown.
     pub opaque: bool,
-    /// Whether control was in code without instrumentation, which called MPI or the program from there.
+    /// True if code without instrumentation ran here, and called MPI or the program.
     pub foreign: bool,
-    /// Set for an argument that a call of MPI reads or writes.
+    /// Set for an argument that an MPI call reads or writes.
     pub argument: bool,
-    /// Name of the function that makes or ends a block of memory here.
+    /// Name of the function that allocates or frees a block of memory here.
     pub block: Option<&'static str>,
-    /// What begins (`write`) or ends here: what has to be checked as long as it lasts.
+    /// Hazard that begins (`write`) or ends here, as the doubts to check while it lasts.
     pub hazard: Doubts,
-    /// Where: return address less one.
+    /// Return address less one.
     pub address: u64,
 }
 
 impl AccessSite {
-    /// From a recorded site whose line has this number.
+    /// Converts a recorded site; `line` is the number of its line.
     pub fn new(site: &Site, line: u32) -> Self {
         let opaque = site.kind == Kind::Opaque;
         Self {
@@ -45,8 +45,9 @@ impl AccessSite {
     }
 }
 
-/// The file, without its folder, of code that is not instrumented, where that is known: a call of a function has the
-/// function's name, or something in brackets behind the file.
+/// Returns the file of code without instrumentation, without its folder; `None` if it is not known.
+///
+/// The name of such a site may have a function or a remark in brackets behind the file.
 pub fn foreign_file(site: &Site) -> Option<&str> {
     let (_, file) = site.name.rsplit_once('/').filter(|_| site.kind == Kind::Opaque)?;
     Some(file.split_once(" (").map_or(file, |(file, _)| file))
@@ -55,21 +56,21 @@ pub fn foreign_file(site: &Site) -> Option<&str> {
 /// Accesses of one site.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Piece {
-    /// They follow a rule.
+    /// Accesses that follow a rule.
     Nest(Touched),
-    /// They do not.
+    /// Accesses without a rule.
     Gather {
-        /// One by one.
+        /// Addresses, one by one.
         gather: Box<Gather>,
         /// Lowest byte.
         low: u64,
-        /// One past the highest.
+        /// One past the highest byte.
         high: u64,
     },
 }
 
 impl Piece {
-    /// Where, an index of the rank's table of memory sites.
+    /// Returns the index of the site in the rank's table of memory sites.
     pub fn site(&self) -> u32 {
         match self {
             Self::Nest(touched) => touched.nest.site,
@@ -77,7 +78,7 @@ impl Piece {
         }
     }
 
-    /// How many they are.
+    /// Number of accesses.
     pub fn count(&self) -> u64 {
         match self {
             Self::Nest(touched) => touched.nest.count(),
@@ -85,7 +86,7 @@ impl Piece {
         }
     }
 
-    /// The lowest byte and one past the highest.
+    /// Returns the lowest byte and one past the highest.
     #[inline]
     pub fn span(&self) -> (u64, u64) {
         match self {
@@ -94,7 +95,7 @@ impl Piece {
         }
     }
 
-    /// Position of the last.
+    /// Position of the last access.
     pub fn last(&self) -> u64 {
         match self {
             Self::Nest(touched) => touched.nest.last(),
@@ -104,7 +105,7 @@ impl Piece {
         }
     }
 
-    /// The first or last that touches the bytes `low..high`.
+    /// Returns the first or last access that touches the bytes `low..high`.
     pub fn hit(&self, low: u64, high: u64, end: End) -> Option<Hit> {
         match self {
             Self::Nest(touched) => touched.hit(low, high, end),
@@ -120,7 +121,7 @@ impl Piece {
         }
     }
 
-    /// How many of them have positions below `position`.
+    /// Counts the accesses at positions below `position`.
     pub fn before(&self, position: u64) -> u64 {
         match self {
             Self::Nest(touched) => touched.before(position),
@@ -135,33 +136,34 @@ impl Piece {
     }
 }
 
-/// The accesses of an interval.
+/// Accesses of an interval.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Accesses {
-    /// All but the opaque ones.
+    /// All accesses except opaque calls.
     pub pieces: Vec<Piece>,
-    /// Variables of functions, and memory on the heap, that began or ended: as writes, but nothing that is computed.
+    /// Variables of functions and blocks of the heap that begin or end. They count as writes but not as
+    /// computation.
     pub frames: Vec<Piece>,
     /// Position and site of every opaque call, by position.
     pub opaque: Vec<(u64, u32)>,
-    /// Sites of hazards that begin or end, in their order.
+    /// Sites of hazards that begin or end, in their order of execution.
     pub hazards: Vec<u32>,
-    /// What the call behind the interval reads and writes beside its message.
+    /// Bytes that the call after the interval reads and writes besides its message.
     pub effects: Vec<Span>,
-    /// How many accesses there are: one more than the last position.
+    /// Number of accesses: one more than the last position.
     pub count: u64,
-    /// How much room the pieces take, in nests.
+    /// Memory that the pieces take, in nests.
     pub weight: usize,
 }
 
-/// Accesses before a call among which its arguments and conditions are looked for.
+/// Number of accesses before a call that are searched for its arguments and conditions.
 const LAST: u64 = 16;
 
-/// Addresses that take the room of a nest.
+/// Number of addresses that take as much memory as a nest.
 const ADDRESSES_OF_A_NEST: usize = 16;
 
 impl Accesses {
-    /// Returns no accesses.
+    /// Returns an empty set of accesses.
     pub const fn none() -> Self {
         Self {
             pieces: Vec::new(),
@@ -174,8 +176,7 @@ impl Accesses {
         }
     }
 
-    /// Returns the accesses of a recorded interval before a call that is made at an address; `sites` is the rank's
-    /// table.
+    /// Converts a recorded interval before a call at address `call`; `sites` is the rank's table.
     pub fn new(mut interval: Interval, sites: &[AccessSite], call: u64) -> Self {
         let mut accesses = Self::none();
         let opaque = |site: u32| sites.get(site as usize).is_none_or(|site| site.opaque);
@@ -183,7 +184,7 @@ impl Accesses {
         for nest in interval.nests {
             accesses.count += nest.count();
             if opaque(nest.site) {
-                // Calls in a loop: one by one up to a bound, which is where every search ends at the latest.
+                // The first and last call of a loop are enough: no search goes past either.
                 let ends = [nest.first, nest.last()];
                 accesses.opaque.extend(ends.into_iter().map(|position| (position, nest.site)));
             } else {
@@ -213,14 +214,15 @@ impl Accesses {
         accesses
     }
 
-    /// Whether the call after them is made by code without instrumentation: that is marked behind all else.
+    /// True if code without instrumentation makes the call after the interval: the last opaque access marks
+    /// that.
     pub fn end_in_foreign_code(&self, sites: &[AccessSite]) -> bool {
         self.opaque.last().is_some_and(|&(position, site)| {
             position + 1 == self.count && sites.get(site as usize).is_some_and(|site| site.foreign)
         })
     }
 
-    /// Returns variables that are read behind the last loop: arguments of the call and conditions before it.
+    /// Returns the variables read after the last loop: arguments of the call and conditions before it.
     pub fn read_last(&self, sites: &[AccessSite]) -> SmallVec<[Span; 4]> {
         let loops = self.pieces.iter().filter(|piece| piece.count() > 1).map(|piece| piece.last() + 1).max();
         let from = loops.unwrap_or(0).max(self.count.saturating_sub(LAST));
@@ -232,13 +234,13 @@ impl Accesses {
         variables.map(|piece| piece.span()).map(|(low, high)| Span::new(low, high, false)).collect()
     }
 
-    /// All that keeps messages apart: what was accessed, and variables that begin or end.
+    /// Returns everything that keeps messages apart: accesses, and variables that begin or end.
     pub fn touching(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().chain(&self.frames)
     }
 }
 
-/// Returns the name, in its source, of a function that makes or ends blocks of memory.
+/// Returns the source name of a function that allocates or frees memory.
 fn function_of_blocks(name: &str) -> &'static str {
     const NAMES: [&str; 8] =
         ["malloc", "calloc", "realloc", "free", "mmap", "munmap", "posix_memalign", "aligned_alloc"];
@@ -251,7 +253,8 @@ fn function_of_blocks(name: &str) -> &'static str {
     }
 }
 
-/// Takes the arguments of the call behind an interval out of it: they are noted at the address of the call.
+/// Removes the arguments of the call from the interval and returns them: they are recorded at the address of
+/// the call.
 fn take_effects(interval: &mut Interval, sites: &[AccessSite], call: u64) -> Vec<Span> {
     let argument = |site: u32| sites.get(site as usize).filter(|site| site.argument && site.address == call);
     let mut effects = Vec::new();

@@ -1,28 +1,27 @@
-//! Questions about nests of accesses, answered without expanding them.
+//! Queries on nests of accesses, answered without expanding them.
 //!
-//! Access `(i_0, i_1, ...)` of a nest is at `base + sum_d i_d stride_d`, and the nest's accesses happen in the
-//! lexicographic order of `(..., i_1, i_0)`. The first that touches the bytes `low..high` is found level by level, the
-//! outermost first: what the inner levels can add is an interval `[least, most]`, so the indices of this level that can
-//! lead to it are a range,
+//! Access `(i_0, i_1, ...)` of a nest is at `base + sum_d i_d stride_d`. The accesses of a nest happen in the
+//! lexicographic order of `(..., i_1, i_0)`. The search for the first access that touches the bytes
+//! `low..high` goes level by level, the outermost first. The inner levels add an offset in `[least, most]`,
+//! so only a range of indices of this level can lead to the bytes:
 //! ```text
 //! low - size < base + i stride + [least, most]   and   base + i stride + [least, most] < high
 //! ```
-//! For a single loop the first index of the range is the answer. With more levels the inner ones decide whether they
-//! really reach it, or jump over it; the next index is tried.
+//! For a single loop the first index of the range is the answer. With more levels, the inner ones may jump
+//! over the bytes; then the next index is tried.
 //!
-//! Cost: a division per level, and as many tries as the outer loops have iterations that jump over the bytes; none in
-//! loops over rows of a matrix.
+//! Cost: a division per level, and one try for each iteration of an outer loop that jumps over the bytes.
+//! Loops over rows of a matrix need no such tries.
 
 use hayase_trace::memory::{DEPTH, Level, Nest};
 
-/// Tries after which a nest is taken to conflict at the first iteration that may: it jumps over the bytes again and
-/// again.
+/// Number of tries after which a nest counts as conflicting at the first iteration that may conflict.
 const TRIES: u32 = 1 << 16;
 
-/// A nest and the bytes it touches.
+/// Nest and the range of bytes that it touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Touched {
-    /// The accesses.
+    /// Accesses of the nest.
     pub nest: Nest,
     /// Lowest byte.
     pub low: u64,
@@ -30,26 +29,26 @@ pub struct Touched {
     pub high: u64,
 }
 
-/// An access that touches the bytes in question.
+/// Access that touches the bytes of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hit {
-    /// Its position in its interval.
+    /// Position in its interval.
     pub position: u64,
-    /// Its address.
+    /// Address.
     pub address: u64,
 }
 
-/// The first or the last.
+/// End of the order of accesses from which a search starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// In the order of positions.
+    /// Access with the lowest position.
     First,
-    /// In the order of positions.
+    /// Access with the highest position.
     Last,
 }
 
 impl Touched {
-    /// The nest with its bytes; of one that leaves the address space, all bytes.
+    /// Computes the range of bytes of a nest: all bytes if the nest leaves the address space.
     pub fn new(nest: Nest) -> Self {
         match nest.span() {
             Some((low, high)) if high < 1 << 62 => Self { nest, low, high },
@@ -57,13 +56,13 @@ impl Touched {
         }
     }
 
-    /// Whether some of the bytes `low..high` lie between its lowest and its highest.
+    /// True if the bytes `low..high` overlap the range of the nest.
     #[inline]
     pub fn near(&self, low: u64, high: u64) -> bool {
         self.low < high && low < self.high
     }
 
-    /// The first or last access that touches the bytes `low..high`.
+    /// Returns the first or last access that touches the bytes `low..high`.
     pub fn hit(&self, low: u64, high: u64, end: End) -> Option<Hit> {
         if low >= high || !self.near(low, high) {
             return None;
@@ -91,7 +90,7 @@ impl Touched {
         search.level(levels.len(), nest.base as i64, nest.first, &mut tries)
     }
 
-    /// How many of its accesses have positions below `position`.
+    /// Counts the accesses at positions below `position`.
     pub fn before(&self, position: u64) -> u64 {
         let Some(mut left) = position.checked_sub(self.nest.first).and_then(|left| left.checked_sub(1)) else {
             return 0;
@@ -114,16 +113,17 @@ impl Touched {
 
 struct Search<'a> {
     levels: &'a [Level],
-    /// What the levels below can add to an address.
+    /// Least and most that the levels below add to an address.
     reach: [(i64, i64); DEPTH + 1],
-    /// Addresses from `low` to `high` touch the bytes.
+    /// Lowest and highest address whose access touches the bytes.
     low: i64,
     high: i64,
     last: bool,
 }
 
 impl Search<'_> {
-    /// The first or last access among those of the `depth` innermost levels, at `base` and position `first`.
+    /// Returns the first or last hit among the accesses of the `depth` innermost levels, from `base` and
+    /// position `first`.
     fn level(&self, depth: usize, base: i64, first: u64, tries: &mut u32) -> Option<Hit> {
         let Some(level) = depth.checked_sub(1).and_then(|d| self.levels.get(d)) else {
             let touches = self.low <= base && base <= self.high;
@@ -144,7 +144,7 @@ impl Search<'_> {
             let (base, first) = (base + index * level.stride, first + index as u64 * level.step);
             match self.level(depth - 1, base, first, tries) {
                 Some(hit) => return Some(hit),
-                // Iterations that do not move the address all fail alike.
+                // If iterations do not change the address, all fail alike.
                 None if level.stride == 0 => return None,
                 None if *tries == 0 => return Some(Hit { position: first, address: base as u64 }),
                 None => *tries -= 1,
@@ -155,7 +155,7 @@ impl Search<'_> {
     }
 }
 
-/// The quotient rounded up, of a positive divisor.
+/// Divides and rounds up; the divisor is positive.
 fn ceiling(dividend: i64, divisor: i64) -> i64 {
     -(-dividend).div_euclid(divisor)
 }
@@ -165,12 +165,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All accesses, address and position, one by one.
+    /// Expands a nest into the address and position of each access.
     fn expanded(nest: &Nest) -> Vec<(u64, u64)> {
         nest.runs().flat_map(|run| (0..run.count).filter_map(move |i| run.access(i))).collect()
     }
 
-    /// A nest whose accesses happen in the order of its indices, as those of a program do.
+    /// Generates nests whose accesses happen in the order of their indices, as those of a program do.
     fn nests() -> impl Strategy<Value = Nest> {
         let level = (1_u64..6, -40_i64..40, 1_u64..4);
         (1_u64..9, prop::collection::vec(level, 0..4)).prop_map(|(size, levels)| {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_loop_over_columns_jumps_over_rows() {
-        // a[i][5] for 1000 rows of 1000 doubles: only row 7 is asked for.
+        // a[i][5] for 1000 rows of 1000 doubles; the query is row 7 only.
         let nest = Nest::new(0, 8, 40, 0, &[Level { count: 1000, stride: 8000, step: 2 }]);
         let row = |i: u64| (8000 * i, 8000 * i + 8000);
         let touched = Touched::new(nest);

@@ -1,4 +1,4 @@
-//! What a call does to memory and in which order it must stay.
+//! Memory that a call reads and writes, and the order that it must keep.
 
 use hayase_trace::{Call, Event, Flags, Kind, MessageEnd};
 use smallvec::{SmallVec, smallvec};
@@ -8,39 +8,39 @@ use crate::model::CallPart;
 use crate::stream::Known;
 use crate::watch::Span;
 
-/// A part of a call that is a communication.
+/// Part of a call that communicates.
 #[derive(Clone, Debug)]
 pub struct Communication {
-    /// Which part.
+    /// Part of the call.
     pub part: CallPart,
-    /// Bytes it is taken from and put into.
+    /// Bytes that the message is read from and written to.
     pub spans: SmallVec<[Span; 2]>,
     /// Payload \[B\].
     pub bytes: u64,
-    /// The other rank or the root, in the communicator; [`Event::NOBODY`].
+    /// Other rank or root, in the communicator; [`Event::NOBODY`] if there is none.
     pub peer: i32,
     /// Tag.
     pub tag: i32,
-    /// Whether source or tag were open.
+    /// True if the receive accepts any source or any tag.
     pub wildcard: bool,
-    /// What must be checked by eye.
+    /// Doubts that need a check by eye.
     pub doubts: Doubts,
 }
 
-/// Bytes of a few integers, at most.
+/// Largest size of a few integers \[B\].
 const FEW: u64 = 32;
 
-/// Whether a message of so many bytes may be a length, or a few.
+/// True if a message of this size may hold one length or a few.
 pub fn may_be_length(bytes: u64) -> bool {
     bytes <= FEW && bytes.is_multiple_of(4)
 }
 
-/// Sizes of the elements of basic datatypes \[B\].
+/// True for the size of an element of a basic datatype \[B\].
 fn is_basic(element: u32) -> bool {
     matches!(element, 0 | 1 | 2 | 4 | 8 | 12 | 16 | 32)
 }
 
-/// The communications of a call: one, two of a sendrecv, none of most.
+/// Returns the communications of a call: two for a sendrecv, one or none for other calls.
 pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 2]> {
     let gaps = event.flags.has(Flags::GAPS);
     let doubts = if gaps {
@@ -50,11 +50,11 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
     } else {
         Doubts::DATATYPE
     };
-    // How far a buffer with gaps reaches is known of messages alone.
+    // The extent of a buffer with gaps is recorded for single messages only.
     let reach = (gaps && event.call.kind() != Kind::Sendrecv).then_some(event.bytes2).filter(|&reach| reach > 0);
     let message = |MessageEnd { sends, peer, tag, bytes }: MessageEnd| {
         let (part, write) = if sends { (CallPart::Send, false) } else { (CallPart::Receive, true) };
-        // Of a sendrecv, what is received has a buffer of its own.
+        // The receive of a sendrecv has a buffer of its own.
         let address = if write && event.call == Call::Sendrecv { event.buffer2 } else { event.buffer };
         let mut doubts = doubts;
         let length = reach.unwrap_or(bytes);
@@ -83,7 +83,7 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
     parts
 }
 
-/// What a collective operation reads and writes; `None`: nothing, it only waits.
+/// Returns the memory that a collective operation reads and writes; `None` if it only waits.
 fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Communication> {
     let ranks = u64::from(known.communicators.size(event.comm));
     let root = known.communicators.world(event, event.peer) == Some(known.rank);
@@ -91,7 +91,7 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     let all = |block: u64| block.saturating_mul(ranks);
     let Event { bytes, bytes2, .. } = *event;
     if event.flags.has(Flags::INTER) {
-        // What a rank gives and gets depends on the group of the root.
+        // The bytes that a rank sends and receives depend on the group of the root.
         doubts.and(Doubts::ADDRESS);
     }
     let (sent, received) = match event.call.blocking() {
@@ -118,10 +118,10 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     if event.call.blocking() == Call::Bcast {
         into = from;
     } else if matches!(event.call.blocking(), Call::Scatter | Call::Scatterv) && !root {
-        // The only buffer that it has.
+        // A rank that is not the root has one buffer only.
         into = if into != 0 { into } else { from };
     } else if event.flags.has(Flags::IN_PLACE) {
-        // One of the two is not an address but says so.
+        // One of the two is `MPI_IN_PLACE`, not an address.
         (from, into) = if into != 0 { (into, into) } else { (from, from) };
     }
     let mut spans = SmallVec::new();

@@ -1,48 +1,48 @@
-//! What a finding rests on and the run cannot show, in sentences.
+//! Assumptions of a finding that the run cannot show, and their sentences.
 
-/// Things that a finding rests on and the trace cannot show: a set of bits.
+/// Set of assumptions of a finding that the trace cannot show, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Doubts(pub u32);
 
 impl Doubts {
-    /// The datatype is not a basic one; it is taken to have no gaps.
+    /// The datatype is not a basic one and is assumed to have no gaps.
     pub const DATATYPE: Self = Self(1);
-    /// Blocks are taken to lie one after the other: where each begins was not recorded.
+    /// Blocks are assumed to be contiguous: their displacements were not recorded.
     pub const BLOCKS: Self = Self(2);
     /// The buffer's address is not known.
     pub const ADDRESS: Self = Self(4);
     /// Memory accesses were not recorded.
     pub const MEMORY: Self = Self(8);
-    /// The call waits for its receiver by definition; whether the program relies on that is not known.
+    /// The call waits for its receiver by definition, and the program may rely on that.
     pub const SYNCHRONOUS: Self = Self(16);
-    /// The receive takes messages from anyone.
+    /// The receive accepts any source or any tag.
     pub const WILDCARD: Self = Self(32);
-    /// What the program does with messages one after the other may be a reduction or not.
+    /// The program may reduce the messages, or do something else with them.
     pub const OPERATION: Self = Self(64);
-    /// The bytes of a buffer do not follow each other; the interval from the first to the last is taken in their place.
+    /// The buffer is not contiguous: the interval from its first to its last byte stands for it.
     pub const GAPS: Self = Self(128);
-    /// The call was made by code without instrumentation.
+    /// Code without instrumentation made the call.
     pub const FOREIGN: Self = Self(1024);
-    /// What came before may decide whether the call is made, and with which arguments.
+    /// Earlier messages may decide if the call is made, and with which arguments.
     pub const CONTENT: Self = Self(512);
-    /// What is sent is not ready where the first of several calls is that become one.
+    /// The data of several calls that become one is not ready at the first of them.
     pub const PLACE: Self = Self(2048);
-    /// Other threads of the program run, whose accesses are not seen.
+    /// Other threads of the program run; their accesses were not seen.
     pub const THREADS: Self = Self(1 << 12);
-    /// A handler of signals may run at any place.
+    /// A signal handler may run at any place.
     pub const SIGNALS: Self = Self(1 << 13);
     /// Memory is shared with other processes or with a file.
     pub const MAPPED: Self = Self(1 << 14);
-    /// Errors are returned to the program, which may act on them.
+    /// MPI returns errors to the program, which may act on them.
     pub const ERRORS: Self = Self(1 << 15);
-    /// Other ranks read and write memory of this one.
+    /// Other ranks access memory of this rank through a window.
     pub const WINDOW: Self = Self(1 << 16);
     /// The buffer is a variable on the stack, whose block may end before its function.
     pub const SCOPE: Self = Self(1 << 18);
     /// Calls of functions without instrumentation could not be seen.
     pub const CALLS: Self = Self(1 << 17);
 
-    /// Returns what has to be checked where memory is in danger of this kind, by its name in a file of accesses.
+    /// Returns the doubt for a hazard, from its name in a file of accesses.
     pub fn hazard(name: &str) -> Self {
         match name {
             "thread" => Self::THREADS,
@@ -54,17 +54,17 @@ impl Doubts {
         }
     }
 
-    /// Both.
+    /// Adds the doubts of `other`.
     pub fn and(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
-    /// Whether all bits of `other` are set.
+    /// True if all bits of `other` are set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// What has to be checked, in sentences, and what is only said.
+    /// Returns the caveats to check and the notes, in sentences.
     pub fn sentences(self) -> (Vec<String>, Vec<String>) {
         let checks = [
             (
@@ -127,7 +127,7 @@ impl Doubts {
                 "other ranks may access memory of this one (a window): check that neither the buffer nor what is computed is in one",
             ),
         ];
-        // An interval around a buffer forbids too much, not too little.
+        // An interval around a buffer forbids too much, never too little.
         let notes = [
             (
                 Self::GAPS,

@@ -1,4 +1,4 @@
-//! From occurrences to findings: the same advice at one place, however often and on however many ranks, is one.
+//! Folding of occurrences into findings: all occurrences at one place, on all ranks, become one finding.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use crate::model::{
 };
 use crate::unit::Unit;
 
-/// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
+/// Largest number of edits of a finding on one rank, and in all; further occurrences are only counted.
 const EDITS_OF_A_RANK: usize = 1 << 14;
 const EDITS: usize = 1 << 20;
-/// Lines that a caveat names.
+/// Largest number of lines that a caveat names.
 const NAMED: usize = 6;
 
-/// Edits, those that repeat stored once.
+/// List of edits in which repeated edits are stored once.
 #[derive(Clone, Debug, Default)]
 pub struct Edits {
     list: Vec<Edit>,
-    /// By rank, the newest edit and how many there are.
+    /// Index of the newest edit of each rank, and the number of its edits.
     newest: FxHashMap<u32, (usize, usize)>,
     left_out: u64,
 }
 
 impl Edits {
-    /// Adds an edit; those of a rank fold best in the order of their events.
+    /// Adds an edit; the edits of a rank fold best in the order of their events.
     pub fn push(&mut self, rank: u32, event: u64, action: Action) {
         let (newest, count) = self.newest.get(&rank).copied().unwrap_or((usize::MAX, 0));
         if let Some(last) = self.list.get_mut(newest)
@@ -45,7 +45,7 @@ impl Edits {
         }
     }
 
-    /// Adds those of a later rank.
+    /// Adds the edits of a later rank.
     pub fn append(&mut self, mut other: Self) {
         let room = EDITS.saturating_sub(self.list.len());
         self.left_out +=
@@ -53,14 +53,14 @@ impl Edits {
         self.list.append(&mut other.list);
     }
 
-    /// As a change of the program.
+    /// Converts the edits into a change of the program.
     pub fn change(mut self) -> Change {
         self.list.sort_by_key(|edit| (edit.rank, edit.event));
         Change::Program { edits: self.list, left_out: self.left_out }
     }
 }
 
-/// A place within a finding: how often, how often all of it, the largest part.
+/// Occurrences of a place in a finding: their number, those with all iterations, and the largest part.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     occurrences: u64,
@@ -68,7 +68,7 @@ struct Share {
     largest: Option<Iterations>,
 }
 
-/// What is known of a blocker.
+/// Occurrences of a blocker, with the address and iterations of the first.
 #[derive(Clone, Copy, Debug)]
 struct Blocked {
     occurrences: u64,
@@ -76,32 +76,32 @@ struct Blocked {
     iterations: Option<Iterations>,
 }
 
-/// Side, kind, line, call.
+/// Side, dependence, line and call of a blocker.
 type BlockerKey<L> = (Side, Dependence, Option<L>, Option<&'static str>);
 
-/// Partner, tag and bytes \[B\] that a communication is called with.
+/// Partner, tag and size \[B\] of a communication.
 pub type Arguments = (i32, i32, u64);
 
-/// A finding in the making; lines are numbers of a rank at first, locations in the end.
+/// Finding under construction; `L` is first a line number of a rank and at the end a location.
 #[derive(Clone, Debug)]
 pub struct Folded<L> {
-    /// How often it could be improved, how often it was executed.
+    /// Number of executions that could be improved.
     pub found: u64,
-    /// How often it was executed.
+    /// Number of executions.
     pub executions: u64,
     /// Bytes of the messages that could be improved.
     pub bytes: u64,
     /// Time at stake \[ns\].
     pub time: u64,
-    /// What must be checked by eye.
+    /// Doubts that need a check by eye.
     pub doubts: Doubts,
-    /// Where.
+    /// Ranks on which it occurs.
     pub ranks: Ranks,
-    /// The changes.
+    /// Changes of the calls.
     pub edits: Edits,
-    /// Set if one could be posted before something is read that had come.
+    /// Set if a communication could be posted before the program reads data that arrived earlier.
     pub before_reading: bool,
-    /// Arguments of the first execution, and whether others have other ones.
+    /// Arguments of the first execution, and true if another execution has different ones.
     arguments: Option<(Arguments, bool)>,
     places: BTreeMap<(Role, L, &'static str), Share>,
     blockers: BTreeMap<BlockerKey<L>, Blocked>,
@@ -126,23 +126,23 @@ impl<L> Default for Folded<L> {
 }
 
 impl<L: Ord + Clone> Folded<L> {
-    /// Notes the arguments of an execution.
+    /// Records the arguments of an execution.
     pub fn given(&mut self, arguments: Arguments) {
         let (first, several) = self.arguments.get_or_insert((arguments, false));
         *several |= *first != arguments;
     }
 
-    /// True if executions differ in their arguments.
+    /// True if the executions differ in their arguments.
     pub fn varies(&self) -> bool {
         self.arguments.is_some_and(|(_, several)| several)
     }
 
-    /// Adds a place, and which of its iterations.
+    /// Adds one occurrence of a place, with its iterations.
     pub fn place(&mut self, role: Role, line: L, call: &'static str, iterations: Option<Iterations>) {
         self.places(role, line, call, 1, iterations);
     }
 
-    /// Adds a place that occurred so often.
+    /// Adds `times` occurrences of a place.
     pub fn places(&mut self, role: Role, line: L, call: &'static str, times: u64, iterations: Option<Iterations>) {
         let share = self.places.entry((role, line, call)).or_default();
         share.occurrences += times;
@@ -156,7 +156,7 @@ impl<L: Ord + Clone> Folded<L> {
         }
     }
 
-    /// Adds what stands in the way.
+    /// Adds an occurrence of a blocker.
     pub fn blocker(
         &mut self,
         side: Side,
@@ -170,7 +170,7 @@ impl<L: Ord + Clone> Folded<L> {
         blocked.or_insert(Blocked { occurrences: 0, address, iterations }).occurrences += 1;
     }
 
-    /// The same with other lines.
+    /// Converts the lines with `line`.
     pub fn map<M: Ord + Clone>(self, line: impl Fn(&L) -> M) -> Folded<M> {
         let mut places: BTreeMap<_, Share> = BTreeMap::new();
         for ((role, at, call), share) in self.places {
@@ -185,7 +185,7 @@ impl<L: Ord + Clone> Folded<L> {
         Folded { found, executions, bytes, time, doubts, ranks, edits, before_reading, arguments, places, blockers }
     }
 
-    /// Adds what a later rank has at the same place.
+    /// Adds the occurrences of a later rank at the same place.
     pub fn merge(&mut self, other: Self) {
         self.found += other.found;
         self.executions += other.executions;
@@ -196,7 +196,7 @@ impl<L: Ord + Clone> Folded<L> {
         let varies = other.varies();
         self.edits.append(other.edits);
         self.before_reading |= other.before_reading;
-        // Ranks may differ from each other.
+        // Different arguments on different ranks do not count as varying.
         self.arguments = self.arguments.or(other.arguments).map(|(first, own)| (first, own || varies));
         for (key, share) in other.places {
             self.places.entry(key).or_default().add(&share);
@@ -219,7 +219,7 @@ impl Share {
 }
 
 impl Folded<Location> {
-    /// The finding, but for its number; `None` if there is nothing to improve.
+    /// Returns the finding, without its number; `None` if there is nothing to improve.
     pub fn finding(self, rule: RuleId, title: String, mut text: Vec<String>, ranks: u32) -> Option<Finding> {
         if self.found == 0 {
             return None;

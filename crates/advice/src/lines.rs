@@ -4,10 +4,11 @@ use rustc_hash::FxHashMap;
 
 use crate::model::Location;
 
-/// Gives an address of a rank's process its name: `gauss.c:12 (eliminate)`; `None`: not known.
+/// Function that names an address of a rank's process: `gauss.c:12 (eliminate)`, or `None` if it is not
+/// known.
 pub type Names<'a> = &'a (dyn Fn(u32, u64) -> Option<String> + Sync);
 
-/// The source lines that a rank's trace refers to.
+/// Source lines in a rank's trace.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     numbers: FxHashMap<Location, u32>,
@@ -15,7 +16,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The number of the line with this name.
+    /// Returns the number of the line with this name, and adds the line if it is new.
     pub fn number(&mut self, name: &str) -> u32 {
         let location = Location::parse(if name.is_empty() { "?" } else { name });
         if let Some(&number) = self.numbers.get(&location) {
@@ -27,7 +28,7 @@ impl Lines {
         number
     }
 
-    /// The line with this number.
+    /// Returns the line with this number.
     pub fn get(&self, number: u32) -> Location {
         self.list.get(number as usize).cloned().unwrap_or_default()
     }

@@ -1,21 +1,22 @@
 //! Calls of a rank that could be one: messages with one partner, collective operations in a row.
 //!
-//! The later call joins the earlier if it could be posted there: all that its data depends on lies before the first
-//! call of the group ([`Posted::data`]), and nothing but members of the group keeps it in its order
-//! ([`Posted::order`]). So it is what would be sent later that moves forward; nothing waits longer than it does now.
+//! A later call joins an earlier one if it could be posted there. All that its data depends on must lie
+//! before the first call of the group ([`Posted::data`]), and only members of the group may precede it in the
+//! order of messages ([`Posted::order`]). So a later send moves forward, and nothing waits longer than it
+//! does now.
 //!
-//! **A length, and then that many bytes.** Whoever gets a message may decide by what it brings whether there is
-//! another, and how long that one is; then the two cannot be one. The trace shows no contents, but this much:
-//! * What the earlier one brought was not read before the later one is called: it decides nothing.
-//! * It was read: it may decide whether there is a later one ([`Doubts::CONTENT`], to be checked).
-//! * It was read, is no longer than a few integers, and the later one is longer or of several sizes: it is taken for
-//!   the later one's length, and they stay two.
-//! * Reading was not recorded: they stay two if the earlier one is a few integers and the later one's size differs from
-//!   execution to execution; a few integers are in doubt in any case.
+//! **A length, and then its data.** The contents of a message may decide if another follows, and its length;
+//! then the two cannot be one. The trace shows no contents, so these rules decide:
+//! * If the data of the earlier message was not read before the later call, it decides nothing.
+//! * If it was read, it may decide if there is a later message ([`Doubts::CONTENT`], to be checked).
+//! * If it was read, is no longer than a few integers, and the later message is longer or of several sizes, it counts
+//!   as the length of the later one. The two stay apart.
+//! * If reads were not recorded, the two stay apart if the earlier message is a few integers and the size of the later
+//!   one varies between executions. A few integers are in doubt in any case.
 //!
-//! Of a message that is the receiver's matter, of a collective operation that of every rank that gets something by it.
+//! For a message the receiver decides this, for a collective operation every rank that receives data by it.
 //!
-//! Whether the partners can do the same is asked when all ranks are known ([`mod@crate::rules`]).
+//! The rules check that the partners can do the same, when all ranks are known ([`mod@crate::rules`]).
 //!
 //! Cost: a look-up for each communication.
 
@@ -31,40 +32,41 @@ use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
 use crate::watch::{AT_EVENT, Span, Through};
 
-/// Most calls that are made one.
+/// Largest number of calls in a group.
 const MOST: u32 = 64;
-/// Events that a group may span.
+/// Largest number of events that a group spans.
 const LONGEST: u64 = 256;
 
-/// A call that could be part of an earlier one.
+/// Call that could be merged into an earlier one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Join {
-    /// Which part of the call.
+    /// Part of the call.
     pub part: CallPart,
-    /// The call.
+    /// Event of the call.
     pub event: u32,
-    /// The first of its group, at whose place it could be.
+    /// First event of its group, where it could be posted.
     pub head: u32,
-    /// The one of the group before it.
+    /// Event before it in its group.
     pub before: u32,
-    /// Whether its buffer begins where that one's ends.
+    /// True if its buffer begins where the buffer of `before` ends.
     pub adjacent: bool,
-    /// What must be checked by eye.
+    /// Doubts that need a check by eye.
     pub doubts: Doubts,
-    /// Earlier communications that must be complete when the first of the group is posted, and could end behind it.
+    /// Earlier communications that must be complete when the first of the group is posted, and could end
+    /// after it.
     pub needs: Vec<Through>,
-    /// What its size may depend on.
+    /// Data on which its size may depend.
     pub content: Content,
 }
 
-/// What a call brought, and was read before another is called.
+/// Data of an earlier call of the group that was read before a later call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Content {
-    /// Nothing was.
+    /// No data.
     Nothing,
     /// More than a few integers.
     Unknown,
-    /// A few integers; or they were brought, and whether they were read was not recorded.
+    /// A few integers; or they arrived, and reads were not recorded.
     Length,
 }
 
@@ -75,11 +77,11 @@ struct Group {
     members: u32,
     high: u64,
     doubts: Doubts,
-    /// What its members bring: where, by which event, how long.
+    /// Data that its members deliver: bytes, event and size \[B\].
     brought: SmallVec<[(Span, u64, u64); 2]>,
-    /// Whether one of them may be a length.
+    /// Set if one of its members may deliver a length.
     lengths: bool,
-    /// Computation until its head \[ns\].
+    /// Computation before its head \[ns\].
     computed: u64,
     kind: (Call, i32, u8, u32),
 }
@@ -88,18 +90,18 @@ struct Group {
 #[derive(Debug, Default)]
 pub struct Merges {
     groups: FxHashMap<(CallPart, u32, i32), Group>,
-    /// Those found, by event.
+    /// Joins in the order of events.
     pub joins: Vec<Join>,
     computed: u64,
-    /// By part and line, the size of the first call, and whether others have another.
+    /// Size of the first call by part and line, and true if another call has a different size.
     sizes: [Vec<Option<(u64, bool)>>; 3],
-    /// The last event after which a send, a receive, a collective may depend on what another rank did with an earlier
-    /// one.
+    /// Last event after which a send, a receive or a collective may depend on the reaction of another rank to
+    /// an earlier one.
     turned: [u64; 3],
 }
 
 impl Merges {
-    /// A call goes by.
+    /// Processes a call.
     pub fn call(&mut self, called: &Called<'_>) {
         self.computed += called.gap;
         let turns = match called.event.call.kind() {
@@ -116,7 +118,7 @@ impl Merges {
         }
     }
 
-    /// Lines at which calls of one part are of different sizes.
+    /// Returns the lines at which calls of one part have different sizes.
     pub fn of_several_sizes(&self) -> impl Iterator<Item = u32> + '_ {
         let of = |sizes: &'_ Vec<Option<(u64, bool)>>| -> Vec<u32> {
             let lines = (0..).zip(sizes).filter(|(_, size)| size.is_some_and(|(_, several)| several));
@@ -134,8 +136,8 @@ impl Merges {
         *several |= *first != bytes;
     }
 
-    /// A communication is posted; without memory accesses, less computation than `least` \[ns\] does not keep calls
-    /// apart.
+    /// Processes a posted communication; without memory accesses, computation below `least` \[ns\] does not
+    /// keep calls apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
         if event.flags.neighbourhood().is_some() {
@@ -196,8 +198,8 @@ impl Merges {
         } else {
             at.data.stamp < (group.head, AT_EVENT) && at.fence.stamp < (group.head, AT_EVENT)
         };
-        // What was seen forbids it, whatever else was not seen: something that it needs comes with the first of them or
-        // behind it.
+        // A recorded access forbids the merge even if others were not recorded: the later call needs something that
+        // arrives with the head of the group or after it.
         let forbidden = (known.memory && at.data.stamp >= (group.head, AT_EVENT))
             || at.needs.iter().any(|need| need.event >= group.head);
         let free = free && !forbidden;
@@ -208,7 +210,7 @@ impl Merges {
             content = content.max(if may_be_length(bytes) { Content::Length } else { Content::Unknown });
             decides |= bytes < part.bytes && may_be_length(bytes);
         }
-        // Whatever came with the first of them or behind it, and was read: the later one may depend on it.
+        // The later call may depend on data that arrived with the head or after it and was read.
         if at.control.stamp >= (group.head, AT_EVENT) {
             doubts.and(Doubts::CONTENT);
         }
@@ -234,7 +236,7 @@ impl Merges {
     }
 }
 
-/// Whether the rank gets something by it: the root of a broadcast, and who sends, does not.
+/// True if the rank receives data by the communication; a sender and the root of a broadcast do not.
 fn brings(event: &Event, part: &Communication) -> bool {
     match part.part {
         CallPart::Send => false,
@@ -243,7 +245,7 @@ fn brings(event: &Event, part: &Communication) -> bool {
     }
 }
 
-/// All that the members of a group need.
+/// Returns the needs of all members of a group.
 pub fn all(joins: &mut dyn Iterator<Item = &Join>) -> Vec<Through> {
     let mut needs: Vec<Through> = joins.flat_map(|join| &join.needs).copied().collect();
     needs.sort_unstable();

@@ -1,12 +1,12 @@
-//! What the search returns: findings, as plain data.
+//! Results of the search: findings, as plain data.
 //!
-//! A [`Finding`] is one piece of advice about one place of the source, however often the place was executed: it says
-//! what can be improved ([`Finding::title`]), where ([`Place`]), what stands in the way ([`Blocker`]), how sure that is
-//! ([`Certainty`]) and what the improved program would do instead ([`Change`]), in terms that a simulator of the
-//! program can follow.
+//! A [`Finding`] is one piece of advice about one place of the source, however often the place was executed.
+//! It has a title ([`Finding::title`]), its places ([`Place`]), its blockers ([`Blocker`]) and its certainty
+//! ([`Certainty`]). Its [`Change`] describes the improved program in terms that a simulator of the program
+//! can follow.
 //!
-//! **Events.** An event is a recorded call; its number is its index in the rank's stream, from 0. *Interval* `n` is the
-//! computation before event `n` and after event `n - 1`.
+//! **Events.** An event is a recorded call; its number is its index in the rank's stream, from 0. *Interval*
+//! `n` is the computation before event `n` and after event `n - 1`.
 
 use std::fmt;
 
@@ -15,26 +15,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::unit::Unit;
 
-/// What was found in a run.
+/// Findings of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Advice {
-    /// How many ranks the program has.
+    /// Number of ranks of the program.
     pub ranks: u32,
-    /// Recorded calls of all ranks.
+    /// Number of recorded calls of all ranks.
     pub events: u64,
-    /// Memory accesses of all ranks.
+    /// Number of memory accesses of all ranks.
     pub accesses: u64,
-    /// Ranks whose memory accesses were recorded.
+    /// Number of ranks whose memory accesses were recorded.
     pub ranks_with_memory: u32,
     /// Computation of all ranks \[ns\], as recorded.
     pub computation_ns: u64,
-    /// What could not be seen, and what was assumed of the whole run.
+    /// Things that could not be seen, and assumptions about the whole run.
     pub notes: Vec<String>,
-    /// By rule, then by place.
+    /// Findings, by rule and then by place.
     pub findings: Vec<Finding>,
 }
 
-/// The rules; `docs/concepts/advice.md` and `hayase explain` say what each looks for.
+/// Rules; `docs/advice.md` and `hayase explain` describe each of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "their texts are in `rules`")]
 pub enum RuleId {
@@ -60,85 +60,89 @@ impl fmt::Display for RuleId {
     }
 }
 
-/// How sure a finding is.
+/// Certainty of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
-    /// Every access in between was seen in this run and none forbids it.
+    /// This run shows every access in between, and none forbids the change.
     Proven,
-    /// Something was not seen: [`Finding::caveats`] says what to check.
+    /// Something was not seen; [`Finding::caveats`] lists the checks.
     Check,
 }
 
 /// One piece of advice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Finding {
-    /// Rule and number: `A001-3`.
+    /// Rule and number, such as `A001-3`.
     pub id: String,
-    /// Which rule found it.
+    /// Rule that found it.
     pub rule: RuleId,
-    /// What to do, in one line.
+    /// Advice in one line.
     pub title: String,
-    /// What was seen, line by line.
+    /// Observations, line by line.
     pub text: Vec<String>,
-    /// The places it is about; the first is the communication.
+    /// Places of the finding; the first is the communication.
     pub places: Vec<Place>,
-    /// What stands in the way of more, the most frequent first.
+    /// Obstacles to a larger improvement, the most frequent first.
     pub blockers: Vec<Blocker>,
-    /// On which ranks.
+    /// Ranks on which it occurs.
     pub ranks: Ranks,
-    /// How often, over all ranks.
+    /// Number of occurrences on all ranks.
     pub occurrences: u64,
-    /// How often the communication was executed in all, where that is more.
+    /// Number of executions of the communication on all ranks, at least `occurrences`.
     pub executions: u64,
     /// Bytes of the messages.
     pub bytes: u64,
-    /// Time at stake \[ns\], over all ranks: of overlap, computation that could hide the message; of waits, their
-    /// length; of merged and replaced messages 0: only a simulation knows. Not the gain.
+    /// Time at stake on all ranks \[ns\], which is not the gain. For overlap, it is the computation that
+    /// could hide the message; for waits, their length. For merged and replaced messages it is 0: only a
+    /// simulation knows it.
     pub time_ns: u64,
-    /// What has to be checked, since the run cannot show it: layouts, contents. One is enough for [`Certainty::Check`].
+    /// Assumptions to check that the run cannot show, such as layouts or contents. One is enough for
+    /// [`Certainty::Check`].
     pub caveats: Vec<String>,
-    /// What is good to know and leaves nothing to be checked.
+    /// Remarks that need no check.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// In which all times that are written about it are.
+    /// Unit of all times in the texts of the finding.
     #[serde(default)]
     pub unit: Unit,
-    /// The improved program.
+    /// Change that makes the improved program.
     pub change: Change,
 }
 
 impl Finding {
-    /// How sure it is: proven, unless something has to be checked.
+    /// Returns `Proven`, or `Check` if there are caveats.
     pub fn certainty(&self) -> Certainty {
         if self.caveats.is_empty() { Certainty::Proven } else { Certainty::Check }
     }
 }
 
-/// A place of the source.
+/// Place of the source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Location {
-    /// File as the compiler named it; `pw.x: cegterg_+0x31` or an address (`0x401136`) where the line is not known.
+    /// File as the compiler named it. If the line is not known, it is `pw.x: cegterg_+0x31` or an address
+    /// (`0x401136`).
     pub file: String,
-    /// Line, from 1; 0: not known.
+    /// Line, from 1; 0 if it is not known.
     pub line: u32,
-    /// Of a place that is called from several: from which, and in which function it is.
+    /// Function and caller of a place that is called from several places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called: Option<Box<Called>>,
 }
 
-/// From where a place is called.
+/// Caller of a place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Called {
-    /// The function that the place is in; empty where that is not known.
+    /// Function that contains the place; empty if it is not known.
     pub function: String,
-    /// The first caller that tells this place from the same place called from elsewhere.
+    /// First caller that distinguishes this place from the same place called from elsewhere.
     pub from: Location,
 }
 
 impl Location {
-    /// From `file:line`, as sites are named; a column or function behind it is left out. With `called from` and another
-    /// place behind it, it is that place called from there.
+    /// Parses the name of a site, `file:line`; a column or function behind it is dropped.
+    ///
+    /// A name with `called from` and another place behind it is the first place, called from the second.
     pub fn parse(name: &str) -> Self {
         if let Some((name, from)) = name.split_once(CALLED_FROM) {
             let function = match hayase_trace::names::has_line(name) {
@@ -175,51 +179,51 @@ impl fmt::Display for Location {
     }
 }
 
-/// What a place has to do with the finding.
+/// Role of a place in a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The communication that can be improved.
+    /// Communication that can be improved.
     Communication,
-    /// Where a non-blocking communication is waited for.
+    /// Wait for a non-blocking communication.
     Completion,
-    /// Computation that can run while the message is under way, before the place where the call is now.
+    /// Computation before the call that can run while the message is under way.
     OverlapBefore,
-    /// Computation that can run while the message is under way, after the place where the call is now.
+    /// Computation after the call that can run while the message is under way.
     OverlapAfter,
     /// Communication that can be merged with the first one, or belongs to the same pattern.
     Companion,
-    /// The other end of the communication.
+    /// Other end of the communication.
     Partner,
-    /// What makes others wait.
+    /// Cause of waits of other ranks.
     Cause,
 }
 
-/// A place and its part in a finding.
+/// Place and its role in a finding.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Place {
-    /// Where.
+    /// Location in the source.
     pub location: Location,
-    /// As what.
+    /// Role of the place.
     pub role: Role,
-    /// The call, where it is one: `Send`.
+    /// Name of the call, such as `Send`, if the place is one.
     pub call: Option<String>,
-    /// Which iterations, where not all of them; of the occurrence that had the largest part.
+    /// Iterations that take part, if not all do; those of the occurrence with the largest part.
     pub iterations: Option<Iterations>,
-    /// How often, over all ranks.
+    /// Number of occurrences on all ranks.
     pub occurrences: u64,
-    /// Of these, how often all iterations.
+    /// Number of occurrences in which all iterations take part.
     pub whole: u64,
 }
 
-/// Iterations `first..=last` of `of`, counted from 1 in the order in which they were executed between two calls.
+/// Iterations `first..=last` of `of`, counted from 1 in the order of execution between two calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Iterations {
-    /// The first.
+    /// First iteration.
     pub first: u64,
-    /// The last.
+    /// Last iteration.
     pub last: u64,
-    /// How many there are.
+    /// Number of all iterations.
     pub of: u64,
 }
 
@@ -229,7 +233,7 @@ impl fmt::Display for Iterations {
     }
 }
 
-/// Why something must stay before something else.
+/// Reason why two things must keep their order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependence {
@@ -237,24 +241,24 @@ pub enum Dependence {
     Flow,
     /// The first reads what the second writes.
     Anti,
-    /// Both write the same.
+    /// Both write the same memory.
     Output,
     /// Messages between the same two ranks must not overtake each other; collective operations have one order.
     Order,
-    /// What came before was read: whether the call is made, and with which arguments, may depend on it.
+    /// The program has read earlier data. It may decide if the call is made, and with which arguments.
     Control,
-    /// A call whose accesses were not seen: a function that is not instrumented, one-sided communication.
+    /// A call whose accesses were not seen: a function without instrumentation, or one-sided communication.
     Opaque,
-    /// Nothing was seen here: no memory accesses were recorded.
+    /// Nothing was seen here, because memory accesses were not recorded.
     NotSeen,
-    /// Nothing stands in the way as far as was looked.
+    /// Nothing was found within the limits of the search.
     Limit,
     /// The program begins or ends.
     Program,
 }
 
 impl Dependence {
-    /// Its name in a sentence.
+    /// Returns its name in a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flow => "flow dependence",
@@ -270,36 +274,36 @@ impl Dependence {
     }
 }
 
-/// On which side of the communication.
+/// Side of the communication.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// The communication cannot start before it.
+    /// The communication cannot start before the blocker.
     Before,
-    /// The communication must be complete before it.
+    /// The communication must be complete before the blocker.
     After,
 }
 
-/// What stands in the way.
+/// Obstacle that a communication cannot pass.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Blocker {
-    /// Where; `None`: at no place of the program.
+    /// Location in the source; `None` if it is at no place of the program.
     pub location: Option<Location>,
-    /// The call or the unknown function, where it is one.
+    /// Call or unknown function, if it is one.
     pub call: Option<String>,
-    /// Why.
+    /// Dependence that forbids passing it.
     pub dependence: Dependence,
-    /// On which side.
+    /// Side on which it stands.
     pub side: Side,
-    /// Address of the first conflict, of the first occurrence.
+    /// Address of the first conflict in the first occurrence.
     pub address: Option<u64>,
-    /// The iterations that must stay on their side, of the first occurrence.
+    /// Iterations that must stay on their side, in the first occurrence.
     pub iterations: Option<Iterations>,
-    /// How often.
+    /// Number of occurrences.
     pub occurrences: u64,
 }
 
-/// A set of ranks, as ranges `first..=last` in ascending order.
+/// Set of ranks, as ranges `first..=last` in ascending order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Ranks(pub Vec<(u32, u32)>);
 
@@ -313,7 +317,7 @@ impl Ranks {
             return;
         }
         self.0.insert(at, (rank, rank));
-        // Neighbours grow together.
+        // Merges ranges that have become adjacent.
         if self.0.get(at + 1).is_some_and(|&(first, _)| first == rank.saturating_add(1)) {
             let (_, last) = self.0.remove(at + 1);
             self.0[at].1 = last;
@@ -331,23 +335,23 @@ impl Ranks {
         }
     }
 
-    /// The ranks in ascending order.
+    /// Iterates over the ranks in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().flat_map(|&(first, last)| first..=last)
     }
 
-    /// How many they are.
+    /// Number of ranks in the set.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|&(first, last)| u64::from(last - first) + 1).sum()
     }
 
-    /// Returns the ranks with their noun, and the end of a verb of which they are the subject: `rank 3`, `s`; `ranks
-    /// 0-2`, none.
+    /// Returns the ranks with their noun, and the ending of their verb: (`rank 3`, `s`), or (`ranks 0-2`,
+    /// empty).
     pub fn in_words(&self) -> (String, &'static str) {
         if self.len() == 1 { (format!("rank {self}"), "s") } else { (format!("ranks {self}"), "") }
     }
 
-    /// Whether there are none.
+    /// True if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -376,152 +380,152 @@ impl fmt::Display for Ranks {
     }
 }
 
-/// What the improved program does instead.
+/// Change that the advice proposes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Nothing that follows from the trace alone.
+    /// No change follows from the trace alone.
     #[default]
     None,
-    /// Its calls change.
+    /// The calls of the program change.
     Program {
-        /// What changes, in the order of ranks and events.
+        /// Changes of calls, in the order of ranks and events.
         edits: Vec<Edit>,
-        /// How many occurrences have no edit, because there were too many.
+        /// Number of occurrences without an edit, because there were too many.
         left_out: u64,
     },
-    /// The program stays; what it runs on, or with, changes.
+    /// The program stays; the machine, the library or the placement changes.
     Scenario(ScenarioChange),
 }
 
-/// A change of what the program runs on.
+/// Change of the scenario in which the program runs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScenarioChange {
-    /// The largest message that is sent without waiting for its receiver becomes this large \[B\].
+    /// The eager limit rises: larger messages are sent without waiting for their receiver.
     RaiseEager {
-        /// The new limit.
+        /// New limit \[B\].
         to: u64,
     },
-    /// Ranks go to these nodes.
+    /// Ranks are placed on these nodes.
     Placement {
-        /// By rank, its node.
+        /// Node of each rank.
         nodes: Vec<u32>,
     },
     /// A collective operation uses another algorithm.
     Algorithm {
-        /// `Allreduce`.
+        /// Name of the operation, such as `Allreduce`.
         collective: String,
         /// Name of the algorithm.
         algorithm: String,
     },
 }
 
-/// A change of a rank's calls, and how often it repeats.
+/// Change of a rank's calls, with its repetitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Edit {
-    /// Which rank.
+    /// Rank that changes.
     pub rank: u32,
-    /// Which event; all other events are counted from here.
+    /// Event that changes; the action counts other events from here.
     pub event: u64,
-    /// How often the same change is made; at least 1.
+    /// Number of events with the same change, at least 1.
     pub times: u64,
-    /// From one of these events to the next.
+    /// Distance from one of these events to the next.
     pub step: u64,
-    /// What is done.
+    /// Action on each of these events.
     pub action: Action,
 }
 
 impl Edit {
-    /// The events that change in this way.
+    /// Iterates over the events that change in this way.
     pub fn events(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.times).map(|i| self.event + i * self.step)
     }
 }
 
-/// What is done to an event.
+/// Action on an event.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// The communication is posted at one point and waited for at another, instead of being done where it is.
+    /// The communication is posted at one point and waited for at another.
     ///
-    /// A call that blocks becomes its non-blocking form and a wait; of one that does not, the post and the wait move.
-    /// Never later posted or earlier waited for than now.
+    /// A call that blocks becomes its non-blocking form and a wait. For a non-blocking call, the post and the
+    /// wait move. The post never moves later, and the wait never moves earlier.
     Overlap {
-        /// Which part of the call: `Sendrecv` has two.
+        /// Part of the call: `Sendrecv` has two.
         part: CallPart,
-        /// Where it is posted.
+        /// Point of the post.
         post: Point,
-        /// Where it is waited for.
+        /// Point of the wait.
         wait: Point,
-        /// What must be complete when it is posted.
+        /// Communications that must be complete at the post.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         needs: Vec<Needed>,
     },
-    /// The event and those at these distances become one, at the place of the first: sends to one rank, receives from
-    /// one rank, or collective operations.
+    /// The event and those at the given distances become one call, at the place of the first: sends to one
+    /// rank, receives from one rank, or collective operations.
     Merge {
-        /// Distances of the other events, ascending.
+        /// Distances of the other events, in ascending order.
         with: Vec<u64>,
-        /// Payload of the one \[B\]; of a collective operation: as its `bytes`.
+        /// Payload of the merged call \[B\]; for a collective operation, its `bytes`.
         bytes: u64,
-        /// Bytes this rank copies, to make one buffer of several or several of one.
+        /// Bytes that this rank copies to join or split buffers \[B\].
         copy: u64,
-        /// What must be complete when the one is posted.
+        /// Communications that must be complete when the merged call is posted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         needs: Vec<Needed>,
     },
-    /// The event and all those listed become one collective operation. Not repeated.
+    /// The event and all listed calls become one collective operation. This edit is not repeated.
     Replace {
-        /// Name of the collective operation: `Bcast`.
+        /// Name of the collective operation, such as `Bcast`.
         collective: String,
-        /// Who takes part, ranks of `MPI_COMM_WORLD`, ascending.
+        /// Participants: ranks of `MPI_COMM_WORLD`, in ascending order.
         members: Vec<u32>,
-        /// The root, a rank of `MPI_COMM_WORLD`, where there is one.
+        /// Root, a rank of `MPI_COMM_WORLD`, if there is one.
         root: Option<u32>,
-        /// Block or vector \[B\], as its `bytes` in a trace.
+        /// Size of a block or vector \[B\], as its `bytes` in a trace.
         bytes: u64,
-        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first in this
-        /// list.
+        /// Rank and event of every replaced call. The collective operation takes the place of each rank's
+        /// first call in this list.
         calls: Vec<(u32, u64)>,
-        /// What must be complete when a rank calls it: rank, event and part.
+        /// Communications that must be complete when a rank calls it: rank, event and part.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         needs: Vec<(u32, u64, CallPart)>,
     },
 }
 
-/// An earlier communication of the same rank on which one depends, if its own change lets it end later than the one can
-/// be posted.
+/// Earlier communication of the same rank that must be complete before an edited one is posted.
 ///
-/// Each of the two may move as far as the other lets it where the program has it now. If both move, the earlier must
-/// still be complete before the later is posted; who makes several changes in one program has to see to that.
+/// It is listed if its own edit lets it end later than the edited one can be posted. Each of the two may move
+/// as far as the place of the other in the present program allows. If both move, the earlier must still be
+/// complete before the later is posted; an edit of several places has to ensure that.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Needed {
-    /// So many events before the edited one.
+    /// Number of events before the edited one.
     pub distance: u64,
-    /// Which part of the call.
+    /// Part of the call.
     pub part: CallPart,
 }
 
-/// Which part of a call.
+/// Part of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallPart {
-    /// What it sends.
+    /// Message that it sends.
     #[default]
     Send,
-    /// What it receives.
+    /// Message that it receives.
     Receive,
-    /// A collective operation.
+    /// Collective operation.
     Collective,
 }
 
-/// A point in a rank's computation.
+/// Point in a rank's computation.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
-    /// In the interval before the event at this distance: 0 is just before the edited event, 1 the one after it.
+    /// Distance of its interval: 0 is the interval just before the edited event, 1 the next.
     pub interval: i64,
-    /// How much of that interval's computation lies before the point: 0 its begin, 1 its end.
+    /// Share of the interval's computation that lies before the point: 0 is its begin, 1 its end.
     pub fraction: f32,
 }
 

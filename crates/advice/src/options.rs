@@ -1,20 +1,20 @@
-//! What is searched, and how far.
+//! Options and limits of a search.
 
 use std::sync::Arc;
 
 use crate::unit::Unit;
 use crate::within::Within;
 
-/// How far is looked.
+/// Limits of the search around a communication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Events that a communication is followed.
+    /// Number of events over which a communication is followed.
     pub ahead: u64,
-    /// Intervals that it is traced back.
+    /// Number of intervals over which a communication is traced back.
     pub back: u64,
-    /// Intervals on either side whose lines are named.
+    /// Number of intervals on either side whose lines are named.
     pub named: usize,
-    /// Communications whose lines are named, by place; of later ones every sixteenth.
+    /// Number of communications at each place whose lines are named; of later ones every sixteenth.
     pub detailed: u64,
 }
 
@@ -24,32 +24,32 @@ impl Default for Limits {
     }
 }
 
-/// What is asked of a search.
+/// Options of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// How far is looked.
+    /// Limits of the search around a communication.
     pub limits: Limits,
-    /// Without memory accesses: less computation than this is not worth an overlap, and does not keep messages apart
-    /// \[ns\].
+    /// Shortest computation that counts without memory accesses \[ns\]. Shorter computation is not worth an
+    /// overlap and does not keep messages apart.
     pub least_ns: u64,
-    /// Messages larger than this wait for their receiver \[B\]; `None`: not known.
+    /// Largest message that does not wait for its receiver \[B\]; `None` if it is not known.
     pub eager: Option<u64>,
-    /// Waits below this share of all ranks' time are not worth a finding.
+    /// Smallest share of all ranks' time from which waits are worth a finding.
     pub share: f64,
-    /// The part of the run that is looked at; `None`: all of it.
+    /// Part of the run that is searched; `None` for the whole run.
     pub within: Option<Arc<Within>>,
-    /// The longest time that will be written beside those of a finding, as the makespan of a simulation \[ns\]; all
-    /// have one unit.
+    /// Longest other time that is written next to those of a finding, such as a simulated makespan \[ns\];
+    /// all share one unit.
     pub beside_ns: f64,
 }
 
 impl Options {
-    /// Whether a call is looked at.
+    /// True if the search covers this call.
     pub(crate) fn looks_at(&self, rank: u32, event: u64) -> bool {
         self.within.as_ref().is_none_or(|within| within.has(rank, event))
     }
 
-    /// The unit of a finding with so much time at stake \[ns\].
+    /// Returns the unit of a finding with this time at stake \[ns\].
     pub(crate) fn unit(&self, time_ns: u64) -> Unit {
         Unit::of(self.beside_ns.max(time_ns as f64))
     }

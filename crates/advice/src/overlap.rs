@@ -1,30 +1,34 @@
-//! How far each communication of a rank could be spread: posted earlier, waited for later.
+//! Range over which each communication of a rank could be spread: posted earlier, waited for later.
 //!
 //! For a communication at event `j` the paper asks, with `T_s -> T_j` for "`T_j` depends on `T_s`":
 //! ```text
 //! s: the last event before j with T_s -> T_j         e: the first event after j with T_j -> T_e
 //! everything in between, T_(s+1) .. T_(e-1), can run while the message is under way
 //! ```
-//! Source: Gordini, section 4.1, figure 5. There every communication is compared with every event around it; here the
-//! buffers in use are watched ([`Watch`]) while the trace goes by once. An access looks up the buffers it touches and
-//! leaves two marks: it is the last that must stay before any later use of the buffer, and the first that must stay
-//! after the communications that are open on it, which ends them. A buffer that was not watched yet looks back through
-//! the last intervals instead. Both ends are found inside a nest of loops in closed form ([`crate::address`]).
+//! Source: Gordini, section 4.1, figure 5.
 //!
-//! **Arguments and branches.** A call takes its arguments by value, and may be in a branch; no access shows on which
-//! values either depends. So nothing is posted before a call whose results were read since, nor before a write of a
-//! variable that is an argument or is read behind the last loop before the call ([`Dependence::Control`]). How far it
-//! could go otherwise is kept beside it ([`Spread::beyond`]), for a person to check.
+//! The paper compares every communication with every event around it. Here the buffers in use are watched
+//! ([`Watch`]) while the trace is read once. An access looks up the buffers it touches and leaves two marks
+//! on each: the last access that must stay before any later use of the buffer, and the first that must stay
+//! after the open communications on it, which ends them. For a buffer that was not watched yet, the last
+//! intervals are searched instead. Both ends are found inside a nest of loops in closed form
+//! ([`crate::address`]).
 //!
-//! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none
-//! is posted before its predecessor; neither is a receive from anyone before another receive, or a collective operation
-//! before the one before it. Completing later is free of this.
+//! **Arguments and branches.** A call takes its arguments by value and may be in a branch; no access shows on
+//! which values either depends. So nothing is posted before a call whose results were read since. Nor is it
+//! posted before a write of a variable that is an argument or is read between the last loop and the call
+//! ([`Dependence::Control`]). The reach without this rule is kept for a person to check ([`Spread::beyond`]).
 //!
-//! **Bounds.** A communication is followed over [`Limits::ahead`] events and traced back over [`Limits::back`]
-//! intervals; what reaches the bound says so ([`Dependence::Limit`]). Memory: that many intervals of one rank.
+//! **Order.** Messages between two ranks on one communicator with one tag do not overtake each other, so none
+//! is posted before its predecessor. Nor is a receive from any source posted before another receive, or a
+//! collective operation before its predecessor. Later completion is not restricted.
 //!
-//! Cost: O(log B) for each nest and each call with B buffers watched, and a question for each nest and buffer that
-//! overlap.
+//! **Bounds.** A communication is followed over [`Limits::ahead`] events and traced back over
+//! [`Limits::back`] intervals. A search that reaches the bound ends with [`Dependence::Limit`]. Memory: as
+//! many intervals of one rank.
+//!
+//! Cost: O(log B) for each nest and each call with B buffers watched, and a query for each nest and buffer
+//! that overlap.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -42,7 +46,7 @@ use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
 use crate::watch::{AT_EVENT, Block, Span, Stamp, Through, Watch};
 
-// The other half of `Search`: order works on its fields, which nobody else sees.
+// Further methods of `Search`, which work on its private fields.
 mod neighbourhood;
 mod order;
 mod results;
@@ -52,134 +56,138 @@ pub(crate) use order::needed;
 
 pub use crate::options::Limits;
 
-/// A communication, and how far it could be spread.
+/// Communication and the range over which it could be spread.
 #[derive(Clone, Debug)]
 pub struct Spread {
-    /// The event that posts it.
+    /// Event that posts it.
     pub event: u64,
-    /// The event that completes it; the same, if it blocks.
+    /// Event that completes it; the same as `event` if it blocks.
     pub completion: u64,
-    /// The call that begins it.
+    /// Call that begins it.
     pub call: Call,
-    /// Name of the call at the line: of a started request, that of the start.
+    /// Name of the call at the line; for a persistent request, the name of the start.
     pub name: &'static str,
     /// Line of the call.
     pub line: u32,
-    /// Name and line of the call that completes it, if that is another.
+    /// Name and line of the call that completes it, if it is another call.
     pub waits: Option<(&'static str, u32)>,
-    /// Place among the messages of a neighbourhood collective, from 0; `None`: it belongs to none.
+    /// Index among the messages of a neighbourhood collective, from 0; `None` if it belongs to none.
     pub neighbour: Option<u32>,
-    /// Which part of the call.
+    /// Part of the call.
     pub part: CallPart,
     /// Payload \[B\].
     pub bytes: u64,
-    /// Arguments of the call; of a receive that leaves its source or tag open, those that it leaves open are alike.
+    /// Arguments of the call; the same for all receives that accept any source or any tag.
     pub arguments: Arguments,
-    /// What must be checked by eye.
+    /// Doubts that need a check by eye.
     pub doubts: Doubts,
     /// Set if the buffer is a variable on the stack.
     pub on_stack: bool,
-    /// How early it could be posted, and what it must stay behind.
+    /// Reach of the post, and the blocker before it.
     pub early: Reach,
-    /// How late it could be complete, and what must stay behind it.
+    /// Reach of the completion, and the blocker after it.
     pub late: Reach,
-    /// Set if it could be posted before something is read that had come: its arguments may depend on that.
+    /// Set if it could be posted before the program reads data that arrived earlier: its arguments may depend
+    /// on the data.
     pub before_reading: bool,
-    /// How early it could be posted if neither its arguments nor whether it is made depend on what came before.
+    /// Reach of the post if neither its arguments nor its execution depend on earlier data.
     pub beyond: Option<Box<Reach>>,
-    /// Whether lines were looked for.
+    /// True if lines were collected.
     pub detailed: bool,
-    /// Earlier communications that must be complete when it is posted, and could end behind [`early`](Self::early).
+    /// Earlier communications that must be complete when it is posted, and could end after
+    /// [`early`](Self::early).
     pub needs: SmallVec<[Through; 2]>,
 }
 
 impl Spread {
-    /// True if a call that looks at several requests found it complete, whatever the others were.
+    /// True if a test or a wait for any of several requests found it complete, perhaps without the others.
     pub fn completed_by_itself(&self) -> bool {
         let call = self.waits.and_then(|(name, _)| Call::from_name(name));
         call.is_some_and(|call| matches!(call.kind(), Kind::WaitAny | Kind::Test))
     }
 }
 
-/// How far a communication could be spread to one side.
+/// Range over which a communication could be spread to one side.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// What is in the way.
+    /// Blocker that ends the range.
     pub block: Block,
-    /// Place: interval, and the share of it that has gone by.
+    /// Point of the end: the interval, and the share of it before the point.
     pub point: (u64, f32),
-    /// Computation that could run meanwhile and does not now \[ns\].
+    /// Computation in the range, which does not overlap the communication now \[ns\].
     pub time: u64,
-    /// The same in accesses.
+    /// Number of accesses in the range.
     pub accesses: u64,
-    /// Lines of it, and which of their iterations.
+    /// Lines in the range, with their iterations.
     pub lines: Vec<Share>,
 }
 
 impl Reach {
-    /// Returns one that goes nowhere.
+    /// Returns an empty range.
     fn none(block: Block, point: (u64, f32)) -> Self {
         Self { block, point, time: 0, accesses: 0, lines: Vec::new() }
     }
 }
 
-/// What a search tells, as it goes.
+/// Receiver of the results of a search while it runs.
 pub trait Listener {
-    /// A communication is through.
+    /// Receives a communication whose range is known.
     fn spread(&mut self, spread: &Spread, known: &Known);
 
-    /// A communication is posted: what data and order say of how early that could be. `order` does not count `data`.
+    /// Receives a communication when it is posted, with its blockers by data and by order. `order` does not
+    /// include `data`.
     fn posted(&mut self, at: &Posted<'_>);
 
-    /// A call of any kind has been looked at.
+    /// Receives a call of any kind after it was examined.
     fn call(&mut self, step: &Called<'_>);
 }
 
-/// A communication at its post.
+/// Communication when it is posted.
 #[derive(Debug)]
 pub struct Posted<'a> {
-    /// The event.
+    /// Number of the event.
     pub number: u64,
-    /// The call.
+    /// Call that posts it.
     pub event: &'a Event,
-    /// Its line.
+    /// Line of the call.
     pub line: u32,
-    /// The part of it.
+    /// Part of the call that is posted.
     pub communication: &'a Communication,
-    /// The last thing whose data it needs, or that uses its buffer.
+    /// Last access or call whose data it needs, or that uses its buffer.
     pub data: Block,
-    /// The last thing whose place in the order it must not take.
+    /// Last call that it must not overtake.
     pub order: Block,
-    /// The last thing that nothing passes.
+    /// Last event that no communication passes.
     pub fence: Block,
-    /// The last call whose results were read before this one: it may decide what this one does.
+    /// Last call whose results were read before this one, and may decide this one.
     pub control: Block,
-    /// Earlier communications that its data depends on, and that could end behind [`data`](Self::data).
+    /// Earlier communications on which its data depends, and that could end after [`data`](Self::data).
     pub needs: &'a [Through],
-    /// Earlier communications whose results were read, which may decide this one, and that could end behind `data`.
+    /// Earlier communications whose results were read and may decide this one, and that could end after
+    /// `data`.
     pub decided_by: &'a [Through],
-    /// The buffers in use.
+    /// Buffers in use.
     pub watch: &'a Watch,
-    /// What is known of the rank.
+    /// State of the rank.
     pub known: &'a Known,
 }
 
-/// A call.
+/// Call with its place in the stream.
 #[derive(Debug)]
 pub struct Called<'a> {
-    /// Its number.
+    /// Number of the event.
     pub number: u64,
     /// Computation before it \[ns\].
     pub gap: u64,
-    /// The call.
+    /// Event of the call.
     pub event: &'a Event,
-    /// Its line.
+    /// Line of the call.
     pub line: u32,
-    /// What is known of the rank.
+    /// State of the rank.
     pub known: &'a Known,
 }
 
-/// A communication under way, or open.
+/// Communication that is under way, or that could still be.
 #[derive(Debug)]
 struct Open {
     spread: Spread,
@@ -187,57 +195,60 @@ struct Open {
     spans: SmallVec<[Span; 2]>,
     /// Serial numbers of the messages of its neighbourhood collective, which end together.
     together: Range<u64>,
-    /// Computation of the rank until it was opened \[ns\], accesses.
+    /// Computation of the rank before it was opened \[ns\], and number of accesses.
     since: (u64, u64),
 }
 
-/// Most accesses of one instruction that are taken for reading the arguments of a call at the same line.
+/// Largest number of accesses of one instruction that count as reading the arguments of a call on the same
+/// line.
 const ARGUMENTS: u64 = 4;
 
-/// Searches a rank.
+/// Search of one rank.
 #[derive(Debug)]
 pub struct Search {
     limits: Limits,
     watch: Watch,
     past: Past,
-    /// Open communications by serial number, the first of which is `base`.
+    /// Open communications by serial number, from `base`.
     open: VecDeque<Option<Box<Open>>>,
     base: u64,
-    /// Posted and not completed, by request.
+    /// Communications posted and not yet completed, by request.
     requests: Requests<SmallVec<[Box<Open>; 2]>>,
-    /// The last event of each envelope, of wildcards by communicator, of collectives by communicator.
+    /// Last event of each envelope and of the collectives of each communicator. `wild` and `receives` hold
+    /// the last wildcard receive and the last receive of each communicator.
     order: FxHashMap<(CallPart, u32, i32, i32), Block>,
     wild: FxHashMap<u32, Block>,
     receives: FxHashMap<u32, Block>,
-    /// Nothing is posted before it: the program began, a communicator was made, something unknown happened.
+    /// Last event before which nothing is posted: the begin of the program, a new communicator, or an unknown
+    /// call.
     fence: Block,
-    /// The present call is made by code without instrumentation.
+    /// Set if code without instrumentation makes the present call.
     foreign: bool,
     /// Name of the present call in the source.
     name: &'static str,
-    /// The last call whose results have been read, and the last such reading.
+    /// Last call whose results have been read, and the time of the last such read.
     control: Block,
     reading: Stamp,
-    /// Communications whose results have been read, with how late they could have ended.
+    /// Communications whose results have been read, with the latest end of each.
     read: VecDeque<Through>,
-    /// From here on memory may change unseen: what has to be checked of everything.
+    /// Doubts about all later communications, because memory may change unseen.
     hazards: Doubts,
-    /// Without memory: the open send of a line.
+    /// Open send of each line, used without memory accesses.
     sent: FxHashMap<u32, u64>,
-    /// Lines of calls whose buffer ends at the same line: copies that a compiler makes.
+    /// Lines of calls whose buffer is freed on the same line: copies made by the compiler.
     copies: BTreeSet<u32>,
-    /// By line, how many communications there were.
+    /// Number of communications by line.
     details: Vec<u64>,
     found: Vec<u32>,
     marked: Vec<u32>,
     idle: VecDeque<(u32, u64)>,
-    /// Communications that are through: room for others.
+    /// Finished communications, kept for reuse of their memory.
     #[allow(clippy::vec_box, reason = "the boxes are what is kept")]
     spare: Vec<Box<Open>>,
 }
 
 impl Search {
-    /// Starts at the begin of a rank.
+    /// Creates a search for one rank.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -266,7 +277,7 @@ impl Search {
         }
     }
 
-    /// The next step of the rank.
+    /// Processes the next step of the rank.
     pub fn step(&mut self, step: Step<'_>, listener: &mut impl Listener) {
         let Step { number, gap, accesses, event, known } = step;
         let line = known.line(event);
@@ -319,7 +330,7 @@ impl Search {
         }
     }
 
-    /// A call begins a communication, or several.
+    /// Begins the communications of a call.
     fn begin(
         &mut self,
         number: u64,
@@ -329,14 +340,14 @@ impl Search {
         listener: &mut impl Listener,
         known: &Known,
     ) {
-        // What is buffered is away already.
+        // A buffered send is complete at once.
         if event.call == Call::Bsend {
             return;
         }
         let mut parts = communications(event, known);
         if !parts.is_empty() {
             let counts = !event.counts.is_empty() || !event.counts2.is_empty();
-            // Numbers are read by the call, arrays of numbers for as long as it is under way.
+            // The call reads numbers at once, and arrays of numbers while it is under way.
             let (arrays, numbers): (Vec<Span>, Vec<Span>) = told
                 .iter()
                 .filter(|span| !span.result)
@@ -354,31 +365,31 @@ impl Search {
         }
     }
 
-    /// Returns lines of calls whose buffer is a copy that a compiler makes.
+    /// Returns the lines of calls whose buffer is a copy made by the compiler.
     pub fn copies(&self) -> impl Iterator<Item = u32> + '_ {
         self.copies.iter().copied()
     }
 
-    /// The rank has ended.
+    /// Ends the search at the end of the rank.
     pub fn finish(&mut self, listener: &mut impl Listener, known: &Known) {
         let end = Block::nowhere((self.past.number() + 1, 0), Dependence::Program);
         self.close_all(end, listener, known);
     }
 
-    /// Nothing is known of what happens here: nothing passes it.
+    /// Sets a fence at a call with unknown effects: no communication passes it.
     fn fenced(&mut self, dependence: Dependence, number: u64, line: u32, listener: &mut impl Listener, known: &Known) {
         self.fence = Block::at_call(number, self.name, line).of(dependence);
         self.close_all(self.fence, listener, known);
     }
 
-    /// Ends all communications here.
+    /// Ends all open communications at `block`.
     fn close_all(&mut self, block: Block, listener: &mut impl Listener, known: &Known) {
         for serial in self.base..self.base + self.open.len() as u64 {
             self.close(serial, block, listener, known);
         }
     }
 
-    /// The communications of a call begin.
+    /// Posts the communications of a call.
     fn post(
         &mut self,
         event: &Event,
@@ -414,8 +425,8 @@ impl Search {
                 }
                 buffers.push(buffer_number);
             }
-            // A receive may be posted as early as its buffer is free, even if the computation before was not seen; what
-            // a send needs is most likely computed just before it.
+            // A receive may be posted as soon as its buffer is free, even if the computation before it was not seen.
+            // The data of a send is most likely computed just before it.
             let mut doubts = part.doubts;
             if !known.memory {
                 doubts.and(Doubts::MEMORY);
@@ -444,9 +455,9 @@ impl Search {
                 known,
             });
             let before = data.max(order).max(self.fence);
-            // A ready send may not be earlier than it is: its receive must have been posted.
+            // A ready send must not move forward: its receive must have been posted.
             let ready = matches!(event.call, Call::Rsend | Call::Irsend | Call::RsendInit);
-            // What is put where something is taken from by the same call is put there after that.
+            // `MPI_Sendrecv_replace` writes the received data after it has read the sent data.
             let replaces = event.call == Call::SendrecvReplace && part.part == CallPart::Receive;
             let before = match (ready, replaces) {
                 (true, _) => Block { dependence: Dependence::Order, ..here },
@@ -502,7 +513,7 @@ impl Search {
         }
     }
 
-    /// Returns how early a communication of the newest event could be posted that must stay behind `before`.
+    /// Returns the reach of the post of a communication of the newest event that must stay after `before`.
     fn reach(&mut self, number: u64, line: u32, before: Block, detailed: bool, known: &Known) -> Reach {
         let back = self.limits.back;
         let (post, before) = match self.past.after(&before, back) {
@@ -512,18 +523,18 @@ impl Search {
                 (post, Block::nowhere((post.0, 0), Dependence::Limit))
             }
         };
-        // Nothing is posted later than it is.
+        // The post never moves later.
         let post = if post.0 > number { (number, 1.0) } else { post };
         let (from, to) = (self.past.until(post), self.past.until((number, 1.0)));
         let (time, accesses) = (to.0 - from.0, to.1 - from.1);
         let named = detailed && known.memory && accesses > 0;
         let mut lines = if named { self.past.shares_before(&before, self.limits.named, known) } else { Vec::new() };
-        // A line that only reads the arguments of its call does nothing that could be behind it.
+        // A line that only reads the arguments of its call has no computation to overlap.
         lines.retain(|share| share.line != line || share.of > ARGUMENTS);
         Reach { block: before, point: post, time, accesses, lines }
     }
 
-    /// Requests are complete.
+    /// Completes the requests of a call.
     fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
         let mut together = Vec::new();
         for &request in &event.requests {
@@ -536,7 +547,8 @@ impl Search {
             for mut open in opened {
                 open.spread.completion = number;
                 open.spread.waits = Some((self.name, line));
-                // Hidden already, found by a test; or chosen by the library among several, in this run.
+                // A test means that the program already overlaps it; a wait for any request completes what the
+                // library chose in this run.
                 if matches!(event.call.kind(), Kind::Test | Kind::WaitAny) {
                     open.spread.late.block = block;
                     open.spread.late.point = (number, 1.0);
@@ -553,7 +565,7 @@ impl Search {
         self.open_together(number, together, event.flags.neighbourhood().is_some(), listener, known);
     }
 
-    /// From here on the communication could still be under way.
+    /// Opens a communication: from here on it could still be under way.
     fn open(&mut self, number: u64, mut open: Box<Open>, listener: &mut impl Listener, known: &Known) {
         let serial = self.base + self.open.len() as u64;
         let blind = !known.memory || open.spread.doubts.has(Doubts::ADDRESS);
@@ -570,7 +582,7 @@ impl Search {
                     buffer.brought = Some(brought);
                 }
                 buffer.open.push(serial);
-                // Those that have ended for another reason.
+                // Drops communications that have ended for another reason.
                 if buffer.open.len() >= 64 && buffer.open.len().is_power_of_two() {
                     let (base, list) = (self.base, &self.open);
                     buffer.open.retain(|&mut serial| {
@@ -586,14 +598,14 @@ impl Search {
         } else if not_seen {
             self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
         } else if blind {
-            // The next execution of the line sends something else from there, most likely.
+            // The next execution of the line most likely sends other data from the same buffer.
             if let Some(before) = self.sent.insert(line, serial) {
                 self.close(before, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
             }
         }
     }
 
-    /// The communication must be complete before this; nothing happens if it already is.
+    /// Ends an open communication, which must be complete before `block`; does nothing if it has ended.
     fn close(&mut self, serial: u64, block: Block, listener: &mut impl Listener, known: &Known) {
         let Some(at) = serial.checked_sub(self.base) else { return };
         let Some(mut open) = self.open.get_mut(at as usize).and_then(Option::take) else { return };
@@ -613,7 +625,7 @@ impl Search {
             && known.sites.iter().any(|site| site.line == block.line && site.block == block.call)
         {
             self.copies.insert(block.line);
-            // What the compiler does with the copy is no computation of the program.
+            // The compiler's accesses to the copy are no computation of the program.
             open.spread.late = Reach::none(block, (open.spread.completion, 1.0));
             listener.spread(&open.spread, known);
             self.spare.push(open);
@@ -633,7 +645,7 @@ impl Search {
         self.spare.push(open);
     }
 
-    /// Buffers nobody has used for long are not watched any more.
+    /// Marks buffers as idle, so that they are no longer watched if no use follows for long.
     fn release(&mut self, buffers: &[u32]) {
         for &buffer in buffers {
             self.idle.push_back((buffer, self.past.number()));
@@ -641,7 +653,7 @@ impl Search {
     }
 
     fn expire(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
-        // In the order of completion, nearly: a bound, not a promise.
+        // The list is only roughly in the order of completion, so communications may end a little late.
         while let Some(front) = self.open.front() {
             match front {
                 None => {
@@ -653,7 +665,7 @@ impl Search {
             }
         }
         while let Some(&(buffer, since)) = self.idle.front() {
-            // What came is known as long as anything can be posted before it.
+            // The last received data is kept as long as a communication could be posted before it.
             let ahead = self.limits.ahead.max(self.limits.back);
             if since + ahead >= number {
                 break;
@@ -670,7 +682,7 @@ impl Search {
         }
     }
 
-    /// Counts a communication of a line; whether its lines are named.
+    /// Counts a communication of a line and returns true if its lines are named.
     fn detailed(&mut self, line: u32) -> bool {
         let at = line as usize;
         if self.details.len() <= at {
@@ -683,17 +695,17 @@ impl Search {
 }
 
 impl Block {
-    /// A call that keeps its place in the order.
+    /// Returns the block of a call that keeps its place in the order.
     fn at_call(number: u64, call: &'static str, line: u32) -> Self {
         Self { line, call: Some(call), ..Self::nowhere((number, AT_EVENT), Dependence::Order) }
     }
 
-    /// Returns the same for another reason.
+    /// Returns the same block with another dependence.
     fn of(self, dependence: Dependence) -> Self {
         Self { dependence, ..self }
     }
 
-    /// Returns the later one.
+    /// Returns the later block.
     fn max(self, other: Self) -> Self {
         if other.stamp > self.stamp { other } else { self }
     }

@@ -1,4 +1,4 @@
-//! The last intervals of a rank: what was computed and accessed there, by line.
+//! Last intervals of a rank, with the computation and accesses of each line.
 
 use std::collections::VecDeque;
 
@@ -10,88 +10,88 @@ use crate::model::Dependence;
 use crate::stream::Known;
 use crate::watch::{AT_EVENT, Block, Span, Stamp};
 
-/// Room for accesses that are kept to be looked at again, over all intervals, in nests (of 150 bytes).
+/// Memory for kept accesses over all intervals, in nests of 150 bytes.
 const ROOM: usize = 1 << 16;
 
-/// Iterations of a line that belong to something: `first..=last` of `of`, counted from 1.
+/// Part of the iterations of a line: `first..=last` of `of`, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Share {
-    /// The line.
+    /// Number of the line.
     pub line: u32,
-    /// The first.
+    /// First iteration.
     pub first: u64,
-    /// The last.
+    /// Last iteration.
     pub last: u64,
-    /// How many there are.
+    /// Number of all iterations.
     pub of: u64,
 }
 
 impl Share {
-    /// How many belong to it.
+    /// Number of iterations in the part.
     pub fn count(&self) -> u64 {
         self.last + 1 - self.first
     }
 }
 
-/// An interval and the event after it.
+/// Interval and the event after it.
 #[derive(Debug, Default)]
 struct Entry {
     number: u64,
-    /// Computation and accesses of the rank until it began.
+    /// Computation \[ns\] and accesses of the rank before it.
     start: (u64, u64),
     gap: u64,
     count: u64,
-    /// Bytes that were accessed: lowest, one past the highest.
+    /// Range of accessed bytes: lowest, and one past the highest.
     span: (u64, u64),
     accesses: Option<Accesses>,
-    /// Lines and how often each was executed.
+    /// Lines with the number of executions of each.
     profile: Vec<(u32, u64)>,
-    /// What the event uses.
+    /// Bytes that the event uses, with the call and its line.
     used: SmallVec<[(Span, &'static str, u32); 2]>,
 }
 
-/// The last intervals.
+/// Last intervals of a rank.
 #[derive(Debug)]
 pub struct Past {
     entries: VecDeque<Entry>,
     length: usize,
     kept: usize,
-    /// Entries from here on have their accesses: an index.
+    /// Index of the first entry that still has its accesses.
     whole: usize,
-    /// By memory site, a count; zero when not in use.
+    /// Counts by memory site, all and before a position; zero when not in use.
     counts: Vec<(u64, u64)>,
 }
 
-/// A point: an interval, and how much of it has gone by.
+/// Point in an interval: its number, and the share of it before the point.
 pub type Point = (u64, f32);
 
 impl Past {
-    /// Keeps so many intervals.
+    /// Creates an empty store of the last `length` intervals.
     pub fn new(length: usize) -> Self {
         Self { entries: VecDeque::new(), length: length.max(1) + 1, kept: 0, whole: 0, counts: Vec::new() }
     }
 
-    /// The number of the newest interval.
+    /// Number of the newest interval.
     pub fn number(&self) -> u64 {
         self.entries.back().map_or(0, |entry| entry.number)
     }
 
-    /// The accesses of the newest interval.
+    /// Accesses of the newest interval.
     pub fn accesses(&self) -> &Accesses {
         static NONE: Accesses = Accesses::none();
         self.entries.back().and_then(|entry| entry.accesses.as_ref()).unwrap_or(&NONE)
     }
 
-    /// Takes what the call behind the newest interval reads and writes beside its message.
+    /// Takes the bytes that the call after the newest interval reads and writes besides its message.
     pub fn take_effects(&mut self) -> Vec<Span> {
         let newest = self.entries.back_mut().and_then(|entry| entry.accesses.as_mut());
         newest.map_or_else(Vec::new, |accesses| std::mem::take(&mut accesses.effects))
     }
 
-    /// The next interval.
+    /// Begins the next interval.
     pub fn begin(&mut self, number: u64, gap: u64, accesses: Accesses, known: &Known) {
         let start = self.end();
-        // An old interval's room is that of the new one.
+        // The new interval reuses the memory of the oldest.
         let mut entry = Entry::default();
         if self.entries.len() == self.length {
             entry = self.entries.pop_front().unwrap_or_default();
@@ -119,14 +119,15 @@ impl Past {
         self.entries.push_back(entry);
     }
 
-    /// The event after the newest interval uses these bytes.
+    /// Records that the event after the newest interval uses these bytes.
     pub fn used(&mut self, spans: &[Span], call: &'static str, line: u32) {
         if let Some(entry) = self.entries.back_mut() {
             entry.used.extend(spans.iter().map(|&span| (span, call, line)));
         }
     }
 
-    /// What must stay before a communication of the newest event that uses these bytes.
+    /// Returns the last access or call that must stay before a communication of the newest event on these
+    /// bytes.
     pub fn last(&self, span: &Span, back: u64, known: &Known) -> Block {
         let newest = self.number();
         for entry in self.entries.iter().rev() {
@@ -178,7 +179,7 @@ impl Past {
         self.entries.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
 
-    /// The point just behind a block; `None`: it is further back than this looks.
+    /// Returns the point just after a block; `None` if it is more than `back` intervals away.
     pub fn after(&self, block: &Block, back: u64) -> Option<Point> {
         let point = match (block.stamp, block.dependence) {
             ((number, AT_EVENT), _) => (number + 1, 0.0),
@@ -188,7 +189,7 @@ impl Past {
         (point.0 + back >= self.number()).then_some(point)
     }
 
-    /// The point just before something.
+    /// Returns the point just before a position.
     pub fn at(&self, (number, position): Stamp) -> Point {
         let count = self.entry(number).map_or(0, |entry| entry.count);
         match position {
@@ -198,7 +199,7 @@ impl Past {
         }
     }
 
-    /// Computation \[ns\] and accesses of the rank until a point.
+    /// Returns the computation \[ns\] and the accesses of the rank before a point.
     pub fn until(&self, (number, fraction): Point) -> (u64, u64) {
         let Some(entry) = self.entry(number) else { return self.end() };
         let part = |all: u64| if fraction == 1.0 { all } else { (all as f64 * f64::from(fraction)).round() as u64 };
@@ -209,8 +210,8 @@ impl Past {
         self.entries.back().map_or((0, 0), |entry| (entry.start.0 + entry.gap, entry.start.1 + entry.count))
     }
 
-    /// Lines between a block and the newest event: those of the nearest `named` intervals, and those of the block's
-    /// own.
+    /// Returns the lines between a block and the newest event: those of the nearest `named` intervals and
+    /// those of the block's own interval.
     pub fn shares_before(&mut self, block: &Block, named: usize, known: &Known) -> Vec<Share> {
         let (number, position) = block.stamp;
         let mut shares = Vec::new();
@@ -223,7 +224,8 @@ impl Past {
         shares
     }
 
-    /// Lines between an event and a block: those of the nearest `named` intervals, and those of the block's own.
+    /// Returns the lines between an event and a block: those of the nearest `named` intervals and those of
+    /// the block's own interval.
     pub fn shares_after(&mut self, event: u64, block: &Block, named: usize, known: &Known) -> Vec<Share> {
         let (number, position) = block.stamp;
         let mut shares = Vec::new();
@@ -236,7 +238,7 @@ impl Past {
         shares
     }
 
-    /// Adds lines of whole intervals, the nearest with any first.
+    /// Adds the lines of the first `named` whole intervals that have any.
     fn add(&self, range: std::ops::Range<u64>, named: usize, backwards: bool, shares: &mut Vec<Share>) {
         let Some(first) = self.entries.front().map(|entry| entry.number) else { return };
         let from = (range.start.max(first) - first) as usize;
@@ -249,7 +251,7 @@ impl Past {
                 add_share(shares, Share { line, first: 1, last: of, of });
             }
         };
-        // Intervals without accesses cost a look; further than this nobody reads.
+        // Intervals without accesses cost time, so the search for lines is bounded.
         let near = 8 * named;
         let with_lines = |entry: &&Entry| !entry.profile.is_empty();
         if backwards {
@@ -259,7 +261,7 @@ impl Past {
         }
     }
 
-    /// Adds lines of a part of an interval: up to a position, or from it on.
+    /// Adds the lines of a part of an interval: up to a position, or from it on.
     fn add_part(&mut self, number: u64, position: u64, end: End, known: &Known, shares: &mut Vec<Share>) {
         let Some(first) = self.entries.front().map(|entry| entry.number) else { return };
         let index = number.wrapping_sub(first) as usize;
@@ -270,9 +272,10 @@ impl Past {
         self.entries[index].accesses = Some(accesses);
     }
 
-    /// By line, how often it was executed, and which of these executions lie wholly before a position, or from it on.
+    /// Returns the number of executions of each line, and the part of them wholly before a position or from
+    /// it on.
     ///
-    /// A line is as many instructions; those that are executed most often count its iterations.
+    /// A line has several instructions; the most frequent of them count its iterations.
     fn shares(&mut self, accesses: &Accesses, part: Option<(u64, End)>, known: &Known) -> Vec<Share> {
         if accesses.pieces.is_empty() {
             return Vec::new();
@@ -314,7 +317,7 @@ impl Past {
     }
 }
 
-/// Adds a share; of two of one line the larger one is kept.
+/// Adds a share; of two shares of one line, keeps the larger.
 fn add_share(shares: &mut Vec<Share>, share: Share) {
     match shares.iter_mut().find(|other| other.line == share.line) {
         Some(other) if share.count() > other.count() => *other = share,

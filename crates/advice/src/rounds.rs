@@ -1,9 +1,9 @@
-//! Messages of a rank, sent or received at one line to or from one rank after the other: what a collective operation
-//! may do.
+//! Rounds: messages of one line to or from one rank after the other, which a collective operation may
+//! replace.
 //!
-//! A round is as many messages of one size as there are different partners, at one line. It ends where a partner comes
-//! again, where the size changes, where the rank turns from sending to receiving or back, and where a message's data is
-//! not ready when the first of the round goes out.
+//! A round has one message of the same size for each of several partners. It ends where a partner comes
+//! again, where the size changes, or where the rank turns from sends to receives or back. It also ends at a
+//! message whose data is not ready when the first message of the round is posted.
 
 use std::collections::BTreeMap;
 
@@ -15,39 +15,40 @@ use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
 use crate::watch::{AT_EVENT, Stamp, Through};
 
-/// Partners of a round at least: less is no pattern.
+/// Smallest number of partners of a round.
 pub const FEWEST: usize = 2;
-/// Events of rounds that are kept of a rank.
+/// Largest number of events kept in the rounds of a rank.
 const MOST: usize = 1 << 21;
 
-/// A round.
+/// Round of messages of a rank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
-    /// Sent or received.
+    /// `Send` or `Receive`.
     pub part: CallPart,
     /// Line, a number of the rank's table.
     pub line: u32,
-    /// The id of the communicator and how many ranks it has.
+    /// Id and number of ranks of the communicator.
     pub comm: (u64, u32),
-    /// Bytes of each message.
+    /// Size of each message \[B\].
     pub bytes: u64,
-    /// Events.
+    /// Events of the messages.
     pub events: Vec<u32>,
-    /// Partners, ranks of `MPI_COMM_WORLD`, in the order of events.
+    /// Partners, as ranks of `MPI_COMM_WORLD`, in the order of events.
     pub peers: Vec<u32>,
-    /// Whether all messages have one buffer.
+    /// True if all messages use the same buffer.
     pub one_buffer: bool,
-    /// Whether no two have a byte in common.
+    /// True if no two messages have a byte in common.
     pub apart: bool,
-    /// What must be checked by eye.
+    /// Doubts that need a check by eye.
     pub doubts: Doubts,
-    /// The last thing that one of its messages must stay behind; of what is summed up, only the first.
+    /// Last event that a message of the round must stay behind; if messages are summed up, only that of the
+    /// first message.
     pub behind: Stamp,
-    /// Earlier communications that must be complete when it begins, and could end behind `behind`.
+    /// Earlier communications that must be complete when the round begins, and could end after `behind`.
     pub needs: Vec<Through>,
 }
 
-/// What a round is at: sent or received, line, communicator.
+/// Key of an open round: part, line and communicator.
 type Key = (CallPart, u32, u32);
 
 #[derive(Debug, Default)]
@@ -58,24 +59,24 @@ struct Open {
     computed: u64,
 }
 
-/// Finds the rounds of a rank.
+/// Search for the rounds of a rank.
 #[derive(Debug, Default)]
 pub struct Rounds {
     open: FxHashMap<Key, Open>,
-    /// Rounds that have ended, room for others.
+    /// Ended rounds, kept for reuse of their memory.
     spare: Vec<Open>,
-    /// Those found, by part, line and first event.
+    /// Rounds found, by part, line and first event.
     pub rounds: Vec<Round>,
-    /// Sends and receives, by line: how many there were.
+    /// Numbers of sends and of receives, by line.
     executions: [Vec<u64>; 2],
     computed: u64,
     kept: usize,
-    /// Events whose messages were complete one by one.
+    /// Events whose messages were completed one by one.
     by_themselves: Vec<u32>,
 }
 
 impl Rounds {
-    /// A call goes by.
+    /// Processes a call.
     pub fn call(&mut self, called: &Called<'_>) {
         self.computed += called.gap;
         match called.event.call.kind() {
@@ -86,7 +87,8 @@ impl Rounds {
         }
     }
 
-    /// A message is posted; without memory accesses, less computation than `least` \[ns\] does not keep messages apart.
+    /// Processes a posted message; without memory accesses, computation below `least` \[ns\] does not keep
+    /// messages apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, line, communication: part, known, .. } = *at;
         if part.part == CallPart::Collective || part.bytes == 0 || event.flags.neighbourhood().is_some() {
@@ -113,7 +115,7 @@ impl Rounds {
             } else {
                 self.computed - open.computed <= least * open.lows.len() as u64
             };
-            // Received into one buffer, one after the other: only sums do that.
+            // Messages received into one buffer one after the other must be summed up.
             let sums = part.part == CallPart::Receive && open.lows.iter().all(|&other| other == low) && low != 0;
             let round = &mut open.round;
             if (free || sums)
@@ -151,12 +153,13 @@ impl Rounds {
         self.open.insert(key, open);
     }
 
-    /// Notes that the message of an event was complete when some call found it so, perhaps before others of its round.
+    /// Records that a call found the message of an event complete, perhaps before other messages of its
+    /// round.
     pub fn completed_by_itself(&mut self, event: u64) {
         self.by_themselves.push(event as u32);
     }
 
-    /// By part and line, how many messages there were.
+    /// Returns the number of messages by part and line.
     pub fn executions(&self) -> BTreeMap<(CallPart, u32), u64> {
         let mut executions = BTreeMap::new();
         for (part, counts) in [CallPart::Send, CallPart::Receive].into_iter().zip(&self.executions) {
@@ -166,7 +169,7 @@ impl Rounds {
         executions
     }
 
-    /// The rank has ended.
+    /// Ends all rounds at the end of the rank.
     pub fn finish(&mut self) {
         self.end(|_| true);
         self.by_themselves.sort_unstable();
@@ -182,7 +185,7 @@ impl Rounds {
         if self.open.is_empty() {
             return;
         }
-        // The order in which they are found does not matter: they are sorted in the end.
+        // The order of this loop does not matter: the rounds are sorted at the end.
         for (_, mut open) in self.open.extract_if(|key, _| which(key)) {
             let round = &mut open.round;
             if round.peers.len() >= FEWEST && self.kept < MOST {

@@ -1,4 +1,4 @@
-//! The search of a run: every rank by itself, then all together.
+//! Search of a run: first each rank by itself, then all ranks together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -24,17 +24,17 @@ use crate::walk::{Half, Waited, Walk, Watcher};
 
 pub use crate::options::Options;
 
-/// The files of a run, by rank.
+/// Files of a run, by rank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RunFiles {
-    /// Calls.
+    /// Streams of calls.
     pub streams: Vec<PathBuf>,
-    /// Accesses, where they were recorded.
+    /// Files of memory accesses, if they were recorded.
     pub memory: Vec<Option<PathBuf>>,
 }
 
 impl RunFiles {
-    /// The run in a folder: `rank-00000.hyt`, `rank-00000.mem` and so on.
+    /// Lists the files of a run in a folder: `rank-00000.hyt`, `rank-00000.mem` and so on.
     ///
     /// # Errors
     /// The folder cannot be read, holds no streams, or lacks some.
@@ -66,44 +66,44 @@ impl RunFiles {
     }
 }
 
-/// What a rank has, before the ranks are put together.
+/// Results of one rank, before the ranks are combined.
 #[derive(Debug, Default)]
 pub struct RankFindings {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
-    /// How many there are.
+    /// Number of ranks of the program.
     pub ranks: u32,
-    /// Calls and accesses.
+    /// Number of calls.
     pub events: u64,
-    /// Accesses.
+    /// Number of memory accesses.
     pub accesses: u64,
     /// Computation \[ns\].
     pub computation: u64,
-    /// Whether its accesses were recorded.
+    /// True if its memory accesses were recorded.
     pub memory: bool,
-    /// What is to be said of the rank.
+    /// Notes on the rank.
     pub notes: Vec<String>,
-    /// Files of code without instrumentation in which control was, and lines where.
+    /// Files of code without instrumentation that ran, with their lines.
     pub foreign: BTreeMap<String, BTreeSet<String>>,
-    /// Calls whose buffer ends where they are: copies of array sections.
+    /// Calls whose buffer is freed on the same line: copies of array sections.
     pub copies: BTreeSet<Location>,
     /// Communications that can be spread.
     pub overlap: Overlap<Location>,
-    /// Messages that could be part of earlier ones, by event.
+    /// Messages that could be merged into earlier ones, by event.
     pub joins: Vec<Join>,
-    /// Collective operations that could.
+    /// Collective operations that could be merged into earlier ones, by event.
     pub collective_joins: Vec<Join>,
-    /// Lines at which calls are of different sizes.
+    /// Lines at which calls have different sizes.
     pub of_several_sizes: BTreeSet<Location>,
-    /// Messages to or from many.
+    /// Rounds of messages to or from many ranks.
     pub rounds: Vec<Round>,
-    /// By part and line, how many messages there were; lines by location.
+    /// Number of messages by part and line.
     pub executions: BTreeMap<(CallPart, u32), u64>,
-    /// Lines of the rank.
+    /// Source lines of the rank.
     pub lines: crate::lines::Lines,
 }
 
-/// Listens to the search of a rank.
+/// Listener that collects the results of a rank's search.
 struct Collector {
     rank: u32,
     options: Options,
@@ -144,7 +144,7 @@ impl Listener for Collector {
 /// Searches a rank.
 ///
 /// # Errors
-/// Those of reading.
+/// The stream cannot be read.
 pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Options) -> Result<RankFindings, Error> {
     let mut search = Search::new(options.limits);
     let mut collector = Collector {
@@ -185,7 +185,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
             rounds.rounds.iter_mut().for_each(|round| round.doubts.and(doubts));
         }
     }
-    // A group whose first call lies before the part would reach out of it.
+    // Drops members of a group whose first call lies before the part of the run.
     let inside = |event: u32| options.looks_at(rank, event.into());
     merges.joins.retain(|join| inside(join.event) && inside(join.head) && inside(join.before));
     let of_several_sizes = merges.of_several_sizes().map(|line| known.lines.get(line)).collect();
@@ -210,7 +210,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     })
 }
 
-/// What all ranks together say.
+/// Rules that see all ranks together.
 struct Together {
     aggregation: Aggregation,
     in_a_row: InARow,
@@ -242,10 +242,10 @@ impl Watcher for Together {
     }
 }
 
-/// Puts ranks together that were searched one by one; `steps` reads them again, without their accesses.
+/// Combines ranks that were searched one by one; `steps` reads them again, without their accesses.
 ///
 /// # Errors
-/// Those of reading.
+/// A stream cannot be read.
 pub fn put_together<R: Read, M: Read>(
     mut ranks: Vec<RankFindings>,
     steps: Vec<Steps<'_, R, M>>,
@@ -309,7 +309,7 @@ pub fn put_together<R: Read, M: Read>(
     advice.findings = overlap.findings(advice.ranks);
     advice.findings.extend(aggregation.findings(advice.ranks, &several, line));
     advice.findings.extend(in_a_row.findings(advice.ranks, &several, line));
-    // Rounds name lines as the search of their rank did, not as the walk does.
+    // Line numbers of rounds are those of the search of their rank, not those of the walk.
     let searched =
         |rank: u32, line: u32| ranks.get(rank as usize).map_or_else(Location::default, |rank| rank.lines.get(line));
     advice.findings.extend(patterns.findings(advice.ranks, searched, line));
@@ -321,16 +321,16 @@ pub fn put_together<R: Read, M: Read>(
     Ok(advice)
 }
 
-/// Lines of a file that are named.
+/// Largest number of lines that a note names for one file.
 const NAMED: usize = 4;
 
-/// True for a place in a source of Fortran.
+/// True for a place in a Fortran source.
 fn is_fortran(location: &Location) -> bool {
     let extension = Path::new(&location.file).extension().unwrap_or_default();
     extension.to_string_lossy().to_lowercase().starts_with('f')
 }
 
-/// Returns what is to be known of calls whose buffers are copies of array sections.
+/// Returns the note on calls whose buffers are copies of array sections.
 fn copied(calls: &BTreeSet<Location>) -> Option<String> {
     if calls.is_empty() {
         return None;
@@ -346,7 +346,7 @@ fn copied(calls: &BTreeSet<Location>) -> Option<String> {
     ))
 }
 
-/// What is said of files without instrumentation that called MPI or the program.
+/// Returns the note on files without instrumentation that called MPI or the program.
 fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
     if foreign.is_empty() {
         return None;
@@ -369,11 +369,11 @@ fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Opti
 
 /// Searches a run.
 ///
-/// Time: that of reading it twice, and see [`crate::overlap`] and [`crate::walk`]. Memory: what the findings take, the
-/// last intervals of as many ranks as there are threads, and the messages under way.
+/// Time: the run is read twice; see [`crate::overlap`] and [`crate::walk`] for the rest. Memory: the
+/// findings, the last intervals of as many ranks as there are threads, and the messages under way.
 ///
 /// # Errors
-/// Those of reading.
+/// A file of the run cannot be read, or a rank is missing.
 pub fn search(run: &RunFiles, options: &Options, names: Names<'_>) -> Result<Advice, Error> {
     let files: Vec<(&PathBuf, &Option<PathBuf>)> = run.streams.iter().zip(&run.memory).collect();
     let callers = callers(run, names)?;
@@ -394,7 +394,7 @@ pub fn search(run: &RunFiles, options: &Options, names: Names<'_>) -> Result<Adv
     put_together(ranks, steps, options)
 }
 
-/// What tells the call sites of one place apart, over all ranks.
+/// Collects the callers that distinguish call sites of one place, over all ranks.
 fn callers(run: &RunFiles, names: Names<'_>) -> Result<Callers, Error> {
     let mut gather = Gather::default();
     for path in &run.streams {

@@ -1,4 +1,4 @@
-//! A rank's trace as a sequence of steps: computation, then a call.
+//! Trace of a rank as a sequence of steps: computation, then a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -13,58 +13,58 @@ use hayase_trace::{Clock, Event, Header, Item, ReadError, Reader};
 use crate::accesses::{AccessSite, Accesses, foreign_file};
 use crate::lines::{Lines, Names};
 
-/// Why a run cannot be searched.
+/// Error that prevents the search of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         error: ReadError,
     },
     /// The folder holds no run.
     #[error("{what}")]
     NoRun {
-        /// What is wrong.
+        /// Problem with the folder.
         what: String,
     },
 }
 
-/// What is known of a rank's calls so far, apart from the calls.
+/// State of a rank's trace so far, apart from the calls.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
-    /// How many there are.
+    /// Number of ranks of the program.
     pub ranks: u32,
     /// Source lines.
     pub lines: Lines,
-    /// By call site less one, its line.
+    /// Line of each call site; the index is the number of the site less one.
     pub call_lines: Vec<u32>,
-    /// By call site less one, its address.
+    /// Address of each call site, with the same index.
     pub call_addresses: Vec<u64>,
-    /// Who is in which communicator.
+    /// Members of each communicator.
     pub communicators: Communicators,
     /// Memory sites.
     pub sites: Vec<AccessSite>,
-    /// Whether memory accesses were recorded.
+    /// True if memory accesses were recorded.
     pub memory: bool,
-    /// Bytes of the stack.
+    /// Address range of the stack.
     pub stack: std::ops::Range<u64>,
-    /// Files of code without instrumentation in which control was, and lines where.
+    /// Files of code without instrumentation that ran, with their lines.
     pub foreign: BTreeMap<String, BTreeSet<String>>,
-    /// Why reading ended early.
+    /// Reason for an early end of the stream.
     pub cut_off: Option<String>,
-    /// Accesses of other threads, and accesses lost.
+    /// Number of accesses of other threads, and of lost accesses.
     pub unseen: (u64, u64),
     clock: Clock,
     empty_gap: u64,
 }
 
 impl Known {
-    /// The line of a call.
+    /// Returns the line of a call.
     pub fn line(&mut self, event: &Event) -> u32 {
         match event.site.checked_sub(1).and_then(|site| self.call_lines.get(site as usize)) {
             Some(&line) if line != u32::MAX => line,
@@ -73,16 +73,16 @@ impl Known {
     }
 }
 
-/// Reads a rank's stream and its accesses side by side.
+/// Reader of a rank's stream and its accesses, side by side.
 pub struct Steps<'a, R: Read, M: Read> {
     reader: Reader<R>,
     memory: Option<Intervals<M>>,
-    /// The next interval, once it was read.
+    /// Next interval, if it has been read.
     ahead: Option<hayase_trace::memory::Interval>,
-    /// Accesses said to lie before `Init`: recording began there, so they lie behind it.
+    /// Accesses recorded as before `Init`. Recording began in `Init`, so they belong after it.
     first: Option<hayase_trace::memory::Interval>,
     names: Names<'a>,
-    /// What tells call sites of one place apart.
+    /// Callers that distinguish call sites of one place.
     callers: Option<&'a Callers>,
     known: Known,
     header: bool,
@@ -94,15 +94,15 @@ pub struct Steps<'a, R: Read, M: Read> {
 /// Computation, then a call.
 #[derive(Debug)]
 pub struct Step<'s> {
-    /// The number of the event, and of the interval before it.
+    /// Number of the event and of the interval before it.
     pub number: u64,
     /// Computation before the call \[ns\].
     pub gap: u64,
-    /// Accesses of it.
+    /// Accesses of the computation.
     pub accesses: Accesses,
-    /// The call.
+    /// Event of the call.
     pub event: &'s Event,
-    /// What else is known.
+    /// State of the rank.
     pub known: &'s mut Known,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Steps<'a, BufReader<File>, BufReader<File>> {
     /// Opens the files of a rank.
     ///
     /// # Errors
-    /// One of them cannot be opened.
+    /// A file cannot be opened.
     pub fn open(stream: &Path, memory: Option<&Path>, names: Names<'a>) -> Result<Self, Error> {
         let open = |path: &Path| {
             let file = File::open(path).map_err(|error| Error::File { path: path.into(), error: error.into() })?;
@@ -123,7 +123,7 @@ impl<'a> Steps<'a, BufReader<File>, BufReader<File>> {
 }
 
 impl<'a, R: Read, M: Read> Steps<'a, R, M> {
-    /// Reads from anywhere.
+    /// Creates a reader of any two sources.
     pub fn new(stream: R, memory: Option<M>, names: Names<'a>) -> Self {
         Self {
             reader: Reader::new(stream),
@@ -140,14 +140,15 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
         }
     }
 
-    /// Places of one line are told apart by their callers.
+    /// Distinguishes call sites of one line by their callers.
     #[must_use]
     pub fn with_callers(mut self, callers: &'a Callers) -> Self {
         self.callers = Some(callers);
         self
     }
 
-    /// The next step; `None` at the end. A file that is cut off ends there, and [`Known::cut_off`] says so.
+    /// Returns the next step, or `None` at the end. A truncated file ends there, and [`Known::cut_off`] holds
+    /// the reason.
     ///
     /// # Errors
     /// A file is damaged, or holds more than one stream.
@@ -209,12 +210,12 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
         Ok(Some(Step { number, gap, accesses, event, known: &mut self.known }))
     }
 
-    /// What is known at the end.
+    /// Returns the state at the end.
     pub fn finish(self) -> Known {
         self.known
     }
 
-    /// The accesses of interval `number`; `first`: it is the one before `Init`.
+    /// Returns the accesses of interval `number`; `first` is true for the interval before `Init`.
     fn accesses(&mut self, number: u64, first: bool) -> Result<Accesses, Error> {
         let site = self.reader.event().and_then(|event| event.site.checked_sub(1));
         let call = site.and_then(|site| self.known.call_addresses.get(site as usize)).map_or(0, |&address| address);
@@ -225,7 +226,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                 Ok(None) => break,
                 Err(error @ ReadError::Truncated { .. }) => {
                     self.known.cut_off = Some(error.to_string());
-                    // From here on nothing is seen.
+                    // No accesses are known from here on.
                     (self.memory, self.ahead, self.known.memory) = (None, None, false);
                     return Ok(Accesses::default());
                 }

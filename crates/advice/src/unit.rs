@@ -1,10 +1,10 @@
-//! The unit in which all times of one piece of advice are written.
+//! Unit in which all times of one piece of advice are written.
 //!
-//! Times that stand side by side are compared, so they have one unit: that of the longest.
+//! Readers compare times that stand side by side, so all have the unit of the longest.
 
 use serde::{Deserialize, Serialize};
 
-/// A unit of time.
+/// Unit of time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Unit {
     /// Nanoseconds.
@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit that fits the longest of some times \[ns\].
+    /// Returns the unit that fits the longest of some times \[ns\].
     pub fn of(longest_ns: f64) -> Self {
         match longest_ns.abs() {
             ns if ns >= 1e9 => Self::Seconds,
@@ -33,7 +33,7 @@ impl Unit {
         }
     }
 
-    /// Its symbol.
+    /// Returns its symbol.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",
@@ -43,7 +43,7 @@ impl Unit {
         }
     }
 
-    /// How many nanoseconds it has.
+    /// Number of nanoseconds in the unit.
     pub fn nanoseconds(self) -> f64 {
         match self {
             Self::Nanoseconds => 1.0,
@@ -53,15 +53,15 @@ impl Unit {
         }
     }
 
-    /// A time \[ns\] in this unit, to four digits or to the nanosecond: `0.353 ms`.
+    /// Writes a time \[ns\] in this unit, to four digits or to the nanosecond: `0.353 ms`.
     pub fn write(self, ns: f64) -> String {
         format!("{} {}", self.number(ns), self.name())
     }
 
-    /// The same without the unit.
+    /// Writes the same number without the unit.
     pub fn number(self, ns: f64) -> String {
         let value = ns / self.nanoseconds();
-        // No more digits than there are nanoseconds.
+        // Digits end at the nanosecond.
         let most = match self {
             Self::Nanoseconds => 0,
             Self::Microseconds => 3,
@@ -79,7 +79,7 @@ impl Unit {
     }
 }
 
-/// Returns a number of bytes in the unit that fits it, to three digits: `7.68 KB`.
+/// Writes a size \[B\] in the unit that fits it, to three digits: `7.68 KB`.
 pub fn bytes(value: u64) -> String {
     let (mut scaled, mut unit) = (value as f64, 0);
     while scaled >= 999.5 && unit + 1 < BYTES.len() {

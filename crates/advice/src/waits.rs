@@ -1,4 +1,4 @@
-//! Who waits for whom, folded to lines: what the rules from A101 on read.
+//! Waits and their causes, folded to lines, for the rules from A101 on.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use crate::options::Options;
 use crate::walk::{Cause, Half, Waited};
 
-/// Messages of at most so many bytes cost their latency, not their length \[B\].
+/// Largest message that costs its latency, not its length \[B\].
 const SMALL: u64 = 4096;
-/// Messages that hang on each other, from which on they are a chain.
+/// Smallest number of dependent messages that form a chain.
 const CHAIN: u32 = 16;
-/// Senders that a receiver has waiting at once, from which on it is a crowd.
+/// Smallest number of senders waiting for one receiver that counts as incast.
 const CROWD: usize = 4;
-/// Causes of the waits at one place that are named.
+/// Largest number of causes named for the waits at one place.
 const MOST_CAUSES: usize = 5;
 
-/// Waits of one kind at one place for one cause.
+/// Sum of the waits of one kind at one place for one cause.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     times: u64,
@@ -37,24 +37,24 @@ impl Sum {
     }
 }
 
-/// A line of a rank.
+/// Rank and one of its lines.
 type At = (u32, u32);
 
-/// What a rank received without computing in between.
+/// Messages that a rank received without computation in between.
 #[derive(Clone, Debug, Default)]
 struct Burst {
     computed: u64,
     began: u64,
-    /// Senders of messages that were there when it began, or came meanwhile.
+    /// Senders of the messages.
     senders: Vec<u32>,
     bytes: u64,
     line: u32,
 }
 
-/// Rule, where it waits, the call; the rank that causes it and the lines around its computation.
+/// Rule, place and call of a wait; rank that causes it, and the lines around that rank's computation.
 type WaitKey = (RuleId, At, &'static str, (u32, u32, u32));
 
-/// What causes waits at one place: computation between two lines, on some ranks.
+/// Cause of waits at one place: computation between two lines, on some ranks.
 #[derive(Debug, Default)]
 struct Causes {
     times: u64,
@@ -68,22 +68,22 @@ impl Causes {
     }
 }
 
-/// Waits at one place.
+/// Sum of the waits at one place.
 #[derive(Debug, Default)]
 struct Late {
     folded: Folded<Location>,
-    /// By the lines around the computation.
+    /// Causes by the lines around the computation.
     causes: BTreeMap<(Location, Location), Causes>,
-    /// The largest message \[B\].
+    /// Size of the largest message \[B\].
     largest: u64,
 }
 
-/// Everything that is remembered of waits.
+/// Sums of all waits, chains and bursts.
 #[derive(Debug, Default)]
 pub struct Waits {
-    /// By rule, where it waits, the call, and its cause.
+    /// Waits by rule, place, call and cause.
     sums: FxHashMap<WaitKey, Sum>,
-    /// Chains: line of the send and of the receive.
+    /// Chains, by the lines of the send and of the receive.
     chains: FxHashMap<(At, At), Sum>,
     longest_chain: u32,
     bursts: Vec<Burst>,
@@ -93,12 +93,12 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Less computation than `least` \[ns\] does not divide what is received.
+    /// Creates empty sums; computation below `least` \[ns\] for each message does not end a burst.
     pub fn new(ranks: usize, least: u64) -> Self {
         Self { bursts: vec![Burst::default(); ranks], least, ..Self::default() }
     }
 
-    /// A rank has waited.
+    /// Adds a wait of a rank.
     pub fn waited(&mut self, waited: &Waited) {
         let Waited { name, line, rank, time, cause, message, .. } = *waited;
         let Cause { rank: who, from, to, .. } = cause;
@@ -120,7 +120,7 @@ impl Waits {
         }
     }
 
-    /// A rank has taken a message.
+    /// Adds a message that a rank has received.
     pub fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half) {
         let chain = send.chain + 1;
         if chain >= CHAIN && send.bytes <= SMALL && send.time >= receive.time {
@@ -149,7 +149,8 @@ impl Waits {
         }
     }
 
-    /// The findings: waits that are at least a share of all ranks' time. `line` gives the location of a line of a rank.
+    /// Returns the findings: waits above the given share of all ranks' time, incast and chains. `line` gives
+    /// the location of a rank's line.
     pub fn findings(mut self, clocks: &[u64], options: &Options, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
         for rank in 0..self.bursts.len() as u32 {
             self.end_burst(rank);
@@ -163,7 +164,7 @@ impl Waits {
     }
 
     fn waits(&self, ranks: u32, least: u64, options: &Options, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
-        // One finding a place, with its causes: that a line waits is said once.
+        // One finding for each place, with all its causes.
         let mut folded: BTreeMap<(RuleId, Location, &'static str), Late> = BTreeMap::new();
         for (&(rule, (rank, at), name, (who, from, to)), sum) in &self.sums {
             let late = folded.entry((rule, line(rank, at), name)).or_default();
@@ -238,7 +239,7 @@ impl Waits {
                 RuleId::A106 => Change::Scenario(ScenarioChange::RaiseEager { to: largest }),
                 _ => Change::None,
             };
-            // That a part of the ranks waits is what the finding says, not what it rests on.
+            // The note "seen on some ranks only" would repeat the finding.
             finding.notes.clear();
             findings.push(finding);
         }
@@ -255,7 +256,7 @@ impl Waits {
             folded.ranks.insert(rank);
             folded.places(Role::Communication, at, "Recv", sum.times, None);
         }
-        // Where everybody receives from many at once, nobody is the bottleneck.
+        // If most ranks receive from many at once, no receiver is a bottleneck.
         let few = |folded: &Folded<Location>| 2 * folded.ranks.len() <= u64::from(ranks);
         folded
             .into_iter()
@@ -271,7 +272,7 @@ impl Waits {
             .collect()
     }
 
-    /// All chains are one finding: what hangs on each other at several lines is one chain, most likely.
+    /// Returns one finding for all chains: chains at several lines are most likely parts of one chain.
     fn chained(&self, ranks: u32, line: &impl Fn(u32, u32) -> Location) -> Option<Finding> {
         let mut pairs: BTreeMap<(Location, Location), u64> = BTreeMap::new();
         let mut folded = Folded::default();

@@ -1,17 +1,18 @@
-//! All ranks together, as if the network took no time: which send meets which receive, and who waits for whom.
+//! Walk of all ranks together over a network that takes no time: matches sends with receives, and finds
+//! waits.
 //!
-//! Every rank has a clock that counts its computation. A call that needs another rank sets it to when that one got
-//! there:
+//! Every rank has a clock that counts its computation. A call that needs another rank sets it to the time at
+//! which that rank arrived:
 //! ```text
 //! receive:                     t = max(t, ts)      ts: when the message was sent
 //! send that waits (k > S):     t = max(t, tr)      tr: when the receive was posted
 //! collective operation:        t = max over those it needs
 //! ```
-//! So every wait that remains is one that no network can shorten: another rank was not there yet. Its cause is the
-//! computation of that rank, or whatever that rank waited for itself. Clocks of different hosts are never compared.
+//! So no network can shorten a wait that remains: another rank was late. Its cause is the computation of that
+//! rank, or the cause of that rank's own wait. Clocks of different hosts are never compared.
 //!
-//! Requests, and which send meets which receive, are those of [`hayase_trace::walk`]; receives from anyone are recorded
-//! with whom they got. The streams are read side by side, each until it waits.
+//! [`hayase_trace::walk`] follows requests and matches sends with receives; a wildcard receive is recorded
+//! with the source it got. The streams are read side by side, each until its rank waits.
 //!
 //! Memory: the messages under way and the requests not yet waited for. Cost: a look-up for each message.
 
@@ -25,136 +26,136 @@ use smallvec::SmallVec;
 
 use crate::stream::{Error, Known, Step, Steps};
 
-/// One end of a message.
+/// End of a message, or a rank's part in a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Half {
-    /// The rank.
+    /// Rank of this end.
     pub rank: u32,
-    /// Its event.
+    /// Event of the call.
     pub event: u64,
-    /// The call.
+    /// Call that sends or receives.
     pub call: Call,
-    /// Its name in the source.
+    /// Name of the call in the source.
     pub name: &'static str,
-    /// Its line, a number of the rank's table.
+    /// Line of the call, as a number in the rank's table.
     pub line: u32,
-    /// When \[ns\], by the rank's clock.
+    /// Time of the call \[ns\], by the rank's clock.
     pub time: u64,
     /// Payload \[B\].
     pub bytes: u64,
-    /// The computation of the rank before it.
+    /// Computation of the rank before the call.
     pub cause: Cause,
-    /// Why the rank waited last.
+    /// Cause of the rank's last wait.
     pub inherited: Cause,
-    /// How many messages hang on each other, up to this one.
+    /// Number of dependent messages up to this one.
     pub chain: u32,
 }
 
-/// Whose computation made a rank late, between which of its calls.
+/// Computation that made a rank late, between two of its calls.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Cause {
-    /// The rank.
+    /// Rank that computes.
     pub rank: u32,
-    /// Line of the call before the computation, of that rank.
+    /// Line of the call before the computation.
     pub from: u32,
-    /// Line of the call after it.
+    /// Line of the call after the computation.
     pub to: u32,
-    /// When the computation began to be all that the rank did \[ns\].
+    /// Time since which the rank has not waited \[ns\].
     pub since: u64,
 }
 
-/// A wait.
+/// Wait of a rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited {
     /// Name of the call that waited.
     pub name: &'static str,
-    /// Its line.
+    /// Line of the call that waited.
     pub line: u32,
-    /// Who waited.
+    /// Rank that waited.
     pub rank: u32,
-    /// The event that waited, or began what was waited for.
+    /// Event that began the communication.
     pub event: u64,
-    /// How long \[ns\].
+    /// Length of the wait \[ns\].
     pub time: u64,
-    /// Why.
+    /// Cause of the wait.
     pub cause: Cause,
-    /// The end of the message that waited, and the one that came late; none of a collective operation.
+    /// End of the message that waited, and the end that was late; `None` for a collective operation.
     pub message: Option<(Half, Half)>,
 }
 
-/// Hears what happens.
+/// Receiver of the events of a walk.
 pub trait Watcher {
-    /// A message found its receive.
+    /// Receives a message that met its receive.
     fn matched(&mut self, send: &Half, receive: &Half);
 
-    /// A rank has waited.
+    /// Receives a wait of a rank.
     fn waited(&mut self, waited: &Waited);
 
-    /// A rank has taken a message, after so much computation of its own in all.
+    /// Receives a message that a rank has taken; `computed` is the rank's total computation so far \[ns\].
     fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half);
 
-    /// All members of a communicator are in the `ordinal`-th collective operation on it: rank and event of each.
+    /// Receives the `ordinal`-th collective operation on a communicator, when all members have called it.
     fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]);
 }
 
-/// What a walk of all ranks says at its end.
+/// Result of a walk of all ranks.
 #[derive(Debug, Default)]
 pub struct Walked {
-    /// By rank, its clock \[ns\].
+    /// Clock of each rank at the end \[ns\].
     pub clocks: Vec<u64>,
-    /// By rank, the event at which it still waits.
+    /// Ranks that still wait, with their events.
     pub stuck: Vec<(u32, u64)>,
-    /// By rank, what is known of it.
+    /// State of each rank's trace.
     pub known: Vec<Known>,
 }
 
-/// An operation that a rank may wait for.
+/// Operation that a rank may wait for.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     mine: Half,
-    /// When it was complete, and who made it so.
+    /// Time of completion \[ns\], and the other end that completed it.
     done: Option<(u64, Option<Half>)>,
-    /// A receive; else a send or a collective operation.
+    /// True for a receive; false for a send or a collective operation.
     receives: bool,
-    /// Someone is waiting.
+    /// Set if a rank waits for it.
     awaited: bool,
-    /// Nobody will wait: the request was freed.
+    /// Set if the request was freed, so that no rank will wait for it.
     forgotten: bool,
 }
 
-/// A rank on its way through its calls.
+/// State of a rank during the walk.
 struct Progress<'a, R: Read, M: Read> {
     steps: Steps<'a, R, M>,
     clock: u64,
     computed: u64,
     /// Line of the last call.
     line: u32,
-    /// Since when it has not waited, why it waited last, and the longest computation since.
+    /// Time since which it has not waited, cause of its last wait, and its longest computation since then.
     since: u64,
     inherited: Cause,
     longest: (u64, u32, u32),
     chain: u32,
     requests: Requests<u32>,
     ordinals: FxHashMap<u64, u64>,
-    /// Operations it waits for, and where.
+    /// Operations it waits for, and the waiting call.
     waits: SmallVec<[u32; 8]>,
     at: (&'static str, u32, u64),
     missing: usize,
     over: bool,
 }
 
-/// A message that a call sends or receives.
+/// Message that a call sends or receives.
 struct Post {
-    /// The request that is complete when it is; else the call itself waits.
+    /// Request that the message completes; `None` if the call itself waits.
     request: Option<u64>,
     sends: bool,
     channel: Channel,
     half: Half,
-    /// A send that waits for its receiver.
+    /// Set for a send that waits for its receiver.
     waits: bool,
 }
 
-/// A collective operation that a call takes part in.
+/// Collective operation in which a call takes part.
 struct CollectivePost {
     request: Option<u64>,
     comm: u64,
@@ -164,10 +165,10 @@ struct CollectivePost {
     root: Option<u32>,
 }
 
-/// The walk.
+/// Walk of all ranks.
 pub struct Walk<'a, 'w, R: Read, M: Read, W: Watcher> {
     ranks: Vec<Progress<'a, R, M>>,
-    /// Sends with their operation, if they wait; receives with theirs.
+    /// Unmatched sends, with their operation if they wait, and unmatched receives.
     channels: Channels<(Half, Option<u32>), (Half, u32)>,
     meetings: FxHashMap<(u64, u64), Vec<(Half, u32)>>,
     operations: Vec<Option<Operation>>,
@@ -177,11 +178,11 @@ pub struct Walk<'a, 'w, R: Read, M: Read, W: Watcher> {
     watcher: &'w mut W,
 }
 
-/// Computation that breaks a chain of messages: it is not latency that counts there \[ns\].
+/// Shortest computation that breaks a chain of messages, because latency no longer counts \[ns\].
 const BREAKS_CHAIN: u64 = 20_000;
 
 impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
-    /// Of these ranks, in order; messages larger than `eager` \[B\] wait for their receivers.
+    /// Creates a walk of these ranks, in order; messages larger than `eager` \[B\] wait for their receivers.
     pub fn new(steps: Vec<Steps<'a, R, M>>, eager: Option<u64>, watcher: &'w mut W) -> Self {
         let ready = (0..steps.len() as u32).collect();
         let rank = |steps| Progress {
@@ -216,7 +217,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
     /// Walks to the end, or until every rank waits for something that never comes.
     ///
     /// # Errors
-    /// Those of reading.
+    /// A stream cannot be read.
     pub fn run(mut self) -> Result<Walked, Error> {
         while let Some(rank) = self.ready.pop_front() {
             self.advance(rank)?;
@@ -226,7 +227,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         Ok(Walked { clocks, stuck, known: self.ranks.into_iter().map(|rank| rank.steps.finish()).collect() })
     }
 
-    /// Lets a rank go on until it waits.
+    /// Advances a rank until it waits.
     fn advance(&mut self, me: u32) -> Result<(), Error> {
         loop {
             let state = &mut self.ranks[me as usize];
@@ -246,7 +247,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             }
             state.line = line;
             let own = state.longest;
-            // What it has done since it last waited, if that is more than what it waited for.
+            // Possible cause of later waits: the rank's longest computation since its last wait.
             let cause = Cause { rank: me, from: own.1, to: own.2, since: state.since };
             let (time, chain) = (state.clock, state.chain);
             let inherited = state.inherited;
@@ -356,7 +357,8 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         meeting.sort_by_key(|(half, _)| half.rank);
         let halves: Vec<Half> = meeting.iter().map(|(half, _)| *half).collect();
         self.watcher.met(comm, ordinal, &halves);
-        // Who has to be there: the root of what it gives, everybody for the root of what it gets, else all.
+        // A rank that receives from the root waits for the root, the root that receives from all waits for all, and
+        // in other operations each rank waits for all.
         let last = halves.iter().copied().reduce(|a, b| if b.time > a.time { b } else { a });
         let of_root = halves.iter().copied().find(|half| Some(half.rank) == root);
         for (half, operation) in meeting {
@@ -390,7 +392,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         }
     }
 
-    /// Nobody waits for an operation: it goes when it is complete.
+    /// Drops an operation that no rank waits for, now or when it is complete.
     fn forget(&mut self, number: u32) {
         let Some(operation) = self.operations.get_mut(number as usize) else { return };
         match operation {
@@ -403,7 +405,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         }
     }
 
-    /// All that the rank waits for is complete.
+    /// Resumes a rank when all operations it waits for are complete.
     fn resume(&mut self, me: u32) {
         let state = &mut self.ranks[me as usize];
         let waits = std::mem::take(&mut state.waits);
@@ -417,7 +419,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             if let Some(by) = by {
                 if operation.receives {
                     self.watcher.taken(me, state.computed, &by, &operation.mine);
-                    // The message was needed when it came, or later: the chain goes on.
+                    // The receiver already waited for the message when it was sent: the chain continues.
                     if by.time >= operation.mine.time {
                         state.chain = state.chain.max(by.chain + 1);
                     }
@@ -430,7 +432,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         }
         if let Some((time, operation, by)) = last {
             let wait = time - before;
-            // It was late by its own work, or because it waited itself.
+            // The other rank was late by its own work, or because it waited itself.
             let own = time.saturating_sub(by.cause.since.max(before));
             let cause = if 2 * own >= wait { by.cause } else { by.inherited };
             let is_message =

@@ -1,8 +1,8 @@
-//! The buffers that messages use, found by the bytes an access touches.
+//! Buffers of messages, found by the bytes that an access touches.
 //!
-//! Buffers are kept by size class (powers of two) and by their lowest byte: those of class `c` that touch the bytes
-//! `low..high` begin after `low - 2^(c+1)` and before `high`, so a look-up sees no more than twice those that it finds
-//! and a few beside.
+//! Buffers are kept by size class (powers of two) and by their lowest byte. Buffers of class `c` that touch
+//! the bytes `low..high` begin after `low - 2^(c+1)` and before `high`. So a look-up sees at most twice as
+//! many buffers as it returns, and a few more.
 //!
 //! Cost: O(C log B + hits) for C classes in use and B buffers.
 
@@ -13,24 +13,24 @@ use smallvec::SmallVec;
 
 use crate::model::{CallPart, Dependence};
 
-/// When something happens on a rank: the interval and the position in it; events are after all accesses of their
+/// Time of an event on a rank: the interval and the position in it. A call comes after all accesses of its
 /// interval.
 pub type Stamp = (u64, u64);
 
-/// The position of an event in its interval.
+/// Position of a call in its interval.
 pub const AT_EVENT: u64 = u64::MAX;
 
-/// Bytes that a message is taken from or put into.
+/// Bytes that a message is read from or written to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Span {
     /// Lowest byte.
     pub low: u64,
-    /// One past the highest.
+    /// One past the highest byte.
     pub high: u64,
-    /// Set if the message is put there.
+    /// Set if the message is written there.
     pub write: bool,
-    /// Set for what a call tells when it is complete beside the message: status, index, flag. Nobody needs the place as
-    /// such, another would serve as well; so only reading it depends on the call.
+    /// Set for a result besides the message: status, index or flag. Another place would serve as well, so
+    /// only reads of it depend on the call.
     pub result: bool,
 }
 
@@ -40,100 +40,100 @@ impl Span {
         Self { low, high, write, result: false }
     }
 
-    /// Returns what a call tells when it is complete.
+    /// Returns the bytes of a result of a call.
     pub fn result(low: u64, high: u64) -> Self {
         Self { low, high, write: true, result: true }
     }
 
-    /// Whether some bytes belong to both.
+    /// True if both have a byte in common.
     pub fn touches(&self, other: &Self) -> bool {
         self.low < other.high && other.low < self.high
     }
 
-    /// Returns why an access in `write` direction and this one cannot change places; `None`: they can. `first`: the
-    /// access is first.
+    /// Returns the dependence that keeps an access in `write` direction and this one in order; `None` if they
+    /// can be exchanged. `first` is true if the access is first.
     pub fn dependence(&self, write: bool, first: bool) -> Option<Dependence> {
         match (write, self.write) {
             _ if self.result => (!write && !first).then_some(Dependence::Flow),
             (false, false) => None,
             (true, true) => Some(Dependence::Output),
-            // What is written first and then read.
+            // A write and then a read.
             (written, _) if written == first => Some(Dependence::Flow),
             _ => Some(Dependence::Anti),
         }
     }
 }
 
-/// What stands in the way.
+/// Blocker: an access or call that a communication cannot pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// When.
+    /// Time of the blocker.
     pub stamp: Stamp,
-    /// Why.
+    /// Dependence that forbids passing it.
     pub dependence: Dependence,
-    /// Line, [`NO_LINE`]: none.
+    /// Number of the line; [`NO_LINE`] if there is none.
     pub line: u32,
     /// Name of the call, if it is one.
     pub call: Option<&'static str>,
-    /// Address of the conflict; 0: none.
+    /// Address of the conflict; 0 if there is none.
     pub address: u64,
 }
 
-/// In the place of a line's number.
+/// Value in place of a line's number if there is no line.
 pub const NO_LINE: u32 = u32::MAX;
 
 impl Block {
-    /// Something that is at no place and has no address.
+    /// Returns a block without a line and an address.
     pub fn nowhere(stamp: Stamp, dependence: Dependence) -> Self {
         Self { stamp, dependence, line: NO_LINE, call: None, address: 0 }
     }
 }
 
-/// A communication that is complete, and how late it could have been.
+/// Completed communication and its latest possible end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Through {
-    /// The event that posts it.
+    /// Event that posts it.
     pub event: u64,
-    /// Which part of the call.
+    /// Part of the call.
     pub part: CallPart,
-    /// What must stay behind it: it could be waited for up to here.
+    /// Latest time up to which it could be waited for.
     pub until: Stamp,
 }
 
-/// A buffer of messages.
+/// Watched buffer of messages.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// Its bytes and direction.
+    /// Bytes and direction.
     pub span: Span,
-    /// The last that must stay before a message that uses it.
+    /// Last access or call that must stay before a message that uses the buffer.
     pub last: Block,
-    /// The first in this interval that must stay after one.
+    /// First access of this interval that must stay after an open message.
     pub first: Option<Block>,
-    /// Communications that could be under way until something touches it: their serial numbers.
+    /// Serial numbers of communications that could be under way until something touches the buffer.
     pub open: SmallVec<[u64; 4]>,
-    /// Communications that used it, as long as others may be posted before they could end; by the interval of their
-    /// end.
+    /// Communications that used the buffer, ordered by the interval of their end. They are kept while others
+    /// may be posted before they could end.
     pub through: VecDeque<Through>,
-    /// The last interval in which the program read it, where a message is put there; 0: none.
+    /// Last interval in which the program read received data from it; 0 if none.
     pub read: u64,
-    /// The call that completed the last message that was put there; `None`: none was.
+    /// Call that completed the last message received into it; `None` if there was none.
     pub brought: Option<Block>,
-    /// The event that used it last.
+    /// Event that used it last.
     pub used: u64,
-    /// The buffers that touch it, itself among them, and the state of the watch in which that was so.
+    /// Buffers that touch it, including itself, and the state of the watch for which the list is valid.
     around: (u64, SmallVec<[u32; 4]>),
 }
 
-/// All buffers of a rank that are watched.
+/// All watched buffers of a rank.
 #[derive(Debug)]
 pub struct Watch {
     classes: Vec<BTreeMap<(u64, u32), ()>>,
-    /// Bit `c`: class `c` is not empty.
+    /// Bit `c` is set if class `c` is not empty.
     in_use: u64,
     buffers: Vec<Option<Buffer>>,
     free: Vec<u32>,
     numbers: FxHashMap<Span, u32>,
-    /// Counts buffers that came and went.
+    /// Counter of added and removed buffers.
     state: u64,
 }
 
@@ -155,12 +155,12 @@ fn class(span: &Span) -> usize {
 }
 
 impl Watch {
-    /// The number of the buffer with these bytes and direction.
+    /// Returns the number of the buffer with these bytes and direction.
     pub fn find(&self, span: &Span) -> Option<u32> {
         self.numbers.get(span).copied()
     }
 
-    /// Watches a buffer.
+    /// Adds a buffer and returns its number.
     pub fn add(&mut self, span: Span, last: Block, used: u64) -> u32 {
         let buffer = Some(Buffer {
             span,
@@ -191,13 +191,13 @@ impl Watch {
         number
     }
 
-    /// The last interval in which the program read what was put there; 0: none.
+    /// Returns the last interval in which the program read received data from these bytes; 0 if none.
     pub fn read(&self, span: &Span) -> u64 {
         let buffer = self.find(span).and_then(|number| self.buffers.get(number as usize)?.as_ref());
         buffer.map_or(0, |buffer| buffer.read)
     }
 
-    /// Stops watching a buffer.
+    /// Removes a buffer.
     pub fn remove(&mut self, number: u32) {
         let Some(buffer) = self.buffers.get_mut(number as usize).and_then(Option::take) else { return };
         self.numbers.remove(&buffer.span);
@@ -210,13 +210,15 @@ impl Watch {
         self.free.push(number);
     }
 
-    /// A buffer.
+    /// Returns the buffer with this number.
     pub fn get(&mut self, number: u32) -> Option<&mut Buffer> {
         self.buffers.get_mut(number as usize).and_then(Option::as_mut)
     }
 
-    /// The buffers that have bytes of this one, which has these bytes: as [`touching`](Self::touching) finds them, once
-    /// for all uses of a buffer until others come or go.
+    /// Finds the buffers that overlap buffer `number` with bytes `span`, as [`touching`](Self::touching)
+    /// does.
+    ///
+    /// The result is cached until a buffer is added or removed.
     pub fn around(&mut self, number: u32, span: &Span, found: &mut Vec<u32>) {
         let state = self.state;
         if let Some(Buffer { around: (known, around), span: own, .. }) = self.get(number)
@@ -235,7 +237,7 @@ impl Watch {
         }
     }
 
-    /// The buffers that have some of the bytes `low..high`.
+    /// Finds the buffers that overlap the bytes `low..high`.
     pub fn touching(&self, low: u64, high: u64, found: &mut Vec<u32>) {
         found.clear();
         let mut classes = self.in_use;

@@ -1,22 +1,23 @@
-//! The part of a run that is looked at: a region of the program, or all but its start.
+//! Part of a run that is searched: a region of the program, or all but its start.
 //!
-//! All of a run is read, since what stands in the way of a communication may lie anywhere. What is said is of the calls
-//! of the part.
+//! The whole run is read, because blockers of a communication may lie anywhere. Findings are about calls of
+//! the part only.
 
 /// Calls of each rank that belong to the part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Within {
-    /// By rank: the first event and the one behind the last, ascending.
+    /// Ranges of events of each rank, ascending: the first event, and one past the last.
     ranks: Vec<Vec<(u64, u64)>>,
 }
 
 impl Within {
-    /// From the first event to before the second, by rank; those of a rank in their order.
+    /// Creates a part from the ranges of each rank, in ascending order: the first event, and one past the
+    /// last.
     pub fn new(ranks: Vec<Vec<(u64, u64)>>) -> Self {
         Self { ranks }
     }
 
-    /// Whether a call of a rank belongs to it.
+    /// True if the part contains this call of a rank.
     pub fn has(&self, rank: u32, event: u64) -> bool {
         let Some(spans) = self.ranks.get(rank as usize) else { return false };
         spans.get(spans.partition_point(|&(_, end)| end <= event)).is_some_and(|&(first, _)| first <= event)

@@ -1,4 +1,4 @@
-//! Two clocks: what was worked, and what was waited for.
+//! Two clocks: processor time and wall time.
 
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,9 @@ impl Moment {
         Self { wall: Instant::now(), worked: worked() }
     }
 
-    /// Processor time of all threads and wall time since an earlier moment \[ns\].
+    /// Returns processor time of all threads and wall time since an earlier moment \[ns\].
     ///
-    /// Where the system does not tell processor time, both are wall time.
+    /// If the system does not tell processor time, both are wall time.
     pub(super) fn since(self, earlier: Self) -> (f64, f64) {
         let wall = self.wall - earlier.wall;
         let worked = self.worked.zip(earlier.worked).map(|(now, then)| now.saturating_sub(then));
@@ -25,7 +25,7 @@ impl Moment {
     }
 }
 
-/// Processor time of this process so far.
+/// Returns the processor time of this process so far.
 #[cfg(unix)]
 fn worked() -> Option<Duration> {
     Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime)).ok()

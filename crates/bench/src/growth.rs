@@ -1,4 +1,4 @@
-//! How costs grow.
+//! Growth of costs with the number of nodes.
 
 use hayase::report::{BenchmarkRow, Growth};
 
@@ -24,7 +24,7 @@ pub fn growth(rows: &[BenchmarkRow]) -> Vec<Growth> {
     kinds.into_iter().filter_map(fit).collect()
 }
 
-/// `fat-tree-3456/random/max-min` is of the kind `fat-tree, random/max-min`.
+/// Returns the kind of a load: `fat-tree, random/max-min` for `fat-tree-3456/random/max-min`.
 fn kind(load: &str) -> Option<String> {
     let (fabric, rest) = load.split_once('/')?;
     let (family, _) = fabric.rsplit_once('-')?;

@@ -1,8 +1,8 @@
-//! Benchmarks: what a simulated message costs on this machine.
+//! Benchmarks: the cost of a simulated message on this machine.
 //!
-//! [`loads`] lists what can be measured, each under a name such as `fat-tree-3456/random/max-min`; [`Load::measure`]
-//! runs one once, to its end or over a window of messages; [`growth`] says how costs grow with the number of nodes.
-//! The figures are plain data ([`hayase::report::Benchmark`]).
+//! [`loads`] lists all loads, each under a name such as `fat-tree-3456/random/max-min`. [`Load::measure`]
+//! runs one once, to its end or over a window of messages. [`growth`] fits the growth of costs with the
+//! number of nodes. The figures are plain data ([`hayase::report::Benchmark`]).
 //!
 //! ```
 //! use hayase_bench::{Length, loads};

@@ -1,43 +1,45 @@
-//! What can be measured: the list is `loads.txt`.
+//! Loads to measure, as listed in `loads.txt`.
 //!
-//! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, with `packet:oq` and its kind for SHARING where packets
-//! are played, or with a fourth part what is unlike the others. All are
-//! personalised all-to-alls in the order of the simple spread, 20 KB a message, unless they are called otherwise.
-//! `RULE-RANKS/loggopsim/events` is a program by rule, whose events are counted: operations, messages, and tries of
-//! operations that found their processor or interface busy.
-//! (`.../shift` and `.../allreduce-ring` are the pattern of that name.)
-//! `FABRIC/uniform/RULE` are 100 messages of 20 KB of each node to random others under that routing rule, and of
-//! `FABRIC/route/RULE` routes between random nodes are counted, once all tables are there.
+//! The name of a load describes it: `FABRIC/PLACEMENT/SHARING`. For packets, SHARING is `packet:oq` or
+//! another kind. A fourth part names a difference from the other loads. All are personalised all-to-alls in
+//! the order of the simple spread, 20 KB a message, unless the name says otherwise:
+//!
+//! * `.../shift` and `.../allreduce-ring` are the pattern of that name.
+//! * `RULE-RANKS/loggopsim/events` is a program by rule, whose events are counted: operations, messages, and tries of
+//!   operations that found their processor or interface busy.
+//! * `FABRIC/uniform/RULE` are 100 messages of 20 KB from each node to random others under that routing rule.
+//! * `FABRIC/route/RULE` counts routes between random nodes, once all tables are there.
 
 use hayase::diagnostic::Invalid;
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::PatternWork;
 
-/// How much work a load is.
+/// Amount of work of a load.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tier {
     /// A second or less.
     Quick,
     /// Seconds.
     Usual,
-    /// Tens of thousands of nodes; only where asked for.
+    /// Tens of thousands of nodes; only on request.
     Large,
 }
 
-/// Messages that are measured of a load too long to run to its end: those after the first `skip`.
+/// Measured messages of a load too long to run to its end: those after the first `skip`.
 ///
-/// Both are rounded up to where the engine can be stopped, every 1,024 instants.
+/// Both numbers are rounded up to a point where the engine can be stopped, every 1,024 instants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Window {
-    /// The start, in which all nodes send at once, and some messages for each to get out of step.
+    /// Messages of the start, in which all nodes send at once, and some more for each node to get out of
+    /// step.
     pub(super) skip: u64,
     pub(super) messages: u64,
 }
 
-/// What is measured of a load.
+/// Measured work of a load.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// Messages of the scenario that its text says.
+    /// Messages of the scenario in its text.
     Text,
     /// Events of a program by this rule, in LogGOPSim's model.
     Program(&'static str),
@@ -47,7 +49,7 @@ pub(super) enum Work {
     Routes { fabric: &'static str, rule: &'static str },
 }
 
-/// One thing to measure.
+/// A load to measure.
 #[derive(Clone, Debug)]
 pub struct Load {
     name: &'static str,
@@ -64,7 +66,7 @@ const RING: &str = "[workload.allreduce]\nalgorithm = \"ring\"\nsize = \"128 MB\
 const INCAST: &str = "[workload.incast]\nsize = \"20 KB\"\nmessage-jitter = \"1 ms\"\n";
 
 impl Load {
-    /// Reads a line of the list; `None` if it is none.
+    /// Reads a line of the list; `None` if it is not a load.
     fn read(line: &'static str) -> Option<Self> {
         let mut columns = line.split("  ").map(str::trim).filter(|column| !column.is_empty());
         let name = columns.next()?;
@@ -98,25 +100,25 @@ impl Load {
         Some(load)
     }
 
-    /// Its name: `fat-tree-3456/random/max-min`.
+    /// Name: `fat-tree-3456/random/max-min`.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How much work it is.
+    /// Amount of work.
     pub fn tier(&self) -> Tier {
         self.tier
     }
 
-    /// How many messages are measured, and after how many; nothing where it is run to its end.
+    /// Returns the numbers of messages in the window and before it; `None` if the load is run to its end.
     pub fn measured(&self) -> Option<(u64, u64)> {
         self.window.map(|window| (window.messages, window.skip))
     }
 
-    /// The scenario behind it, unless it is a program or of routes.
+    /// Returns its scenario, unless it is a program or of routes.
     ///
     /// # Errors
-    /// None that a load of the list has.
+    /// None for a load of the list.
     pub fn scenario(&self) -> Result<Scenario<PatternWork>, Invalid> {
         if let Work::Uniform { fabric, rule } = self.work {
             let messages = "workload.uniform-random.messages=100";
@@ -127,7 +129,7 @@ impl Load {
         self.settings.iter().fold(Loader::new().text(self.name, text), |l, s| l.set("bench", s)).load_pattern()
     }
 
-    /// The scenario as it would be written in a file, without what is unlike other loads.
+    /// Returns the scenario as written in a file, without its differences from other loads.
     fn text(&self) -> String {
         let mut parts = self.name.split('/');
         let [fabric, placement, sharing] = [(); 3].map(|()| parts.next().unwrap_or_default());
@@ -150,7 +152,7 @@ impl Load {
     }
 }
 
-/// Every load, in the order in which they are measured and shown.
+/// Returns every load, in the order in which they are measured and shown.
 pub fn loads() -> Vec<Load> {
     include_str!("loads.txt").lines().filter(|line| !line.starts_with('#')).filter_map(Load::read).collect()
 }

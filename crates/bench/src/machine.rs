@@ -1,10 +1,10 @@
-//! What the figures are of.
+//! Origin of the figures: the machine and the program.
 
 use std::fs;
 
 use hayase::report::Machine;
 
-/// This machine and this program.
+/// Returns the description of this machine and this program.
 pub fn machine() -> Machine {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let compiler = match env!("HAYASE_COMPILER") {
@@ -21,7 +21,7 @@ pub fn machine() -> Machine {
     }
 }
 
-/// The processor as it calls itself, where the system tells (Linux).
+/// Returns the name of the processor, if the system tells (Linux).
 fn cpu() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -1,4 +1,4 @@
-//! One run of a load, with a look at the clock at either end of its window.
+//! Runs of a load, with a look at the clock at either end of its window.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,29 +16,29 @@ use hayase::routing::{Path, Start, UnderWay};
 use hayase::scenario::Loader;
 use hayase::simulation::{ProgramWork, RunOptions};
 
-/// Processor time that is long enough to be measured \[ns\]: shorter runs are repeated, and their mean is taken.
+/// Shortest processor time that can be measured \[ns\]: shorter runs are repeated, and their mean is taken.
 const LEAST_NS: f64 = 1e8;
 
-/// How much of a load is run.
+/// Part of a load that is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Length {
     /// As the load says.
     #[default]
     Usual,
-    /// So many messages after its start, where it has a window.
+    /// This number of messages after its start, if it has a window.
     Messages(u64),
     /// To its end.
     Whole,
 }
 
 impl Load {
-    /// Runs it once and says what its messages cost; nothing where `stop` was set before it was measured.
+    /// Runs the load once and measures the cost of its messages; `None` if `stop` was set before the end.
     ///
-    /// Run to its end, what is measured is all of the run, as often as it fits into a tenth of a second; the scenario
-    /// has been read and the fabric built before.
+    /// Of a load that runs to its end, the whole run is measured, as often as it fits into a tenth of a
+    /// second. The scenario is read and the fabric built before.
     ///
     /// # Errors
-    /// Where it does not fit in memory.
+    /// The load does not fit in memory.
     pub fn measure(&self, length: Length, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
         match &self.work {
             Work::Program(rule) => return self.measure_program(rule, stop),
@@ -74,14 +74,14 @@ impl Load {
             if run.report.head.status != Status::Complete {
                 return Ok(None);
             }
-            // Also where the window was longer than the run.
+            // Also if the window was longer than the run.
             if cpu_ns >= LEAST_NS || window.is_some() {
                 return Ok(Some(measurement(run.report.head.messages, cpu_ns / runs, wall_ns / runs)));
             }
         }
     }
 
-    /// The same for a program by rule, which is put together before; its events are what is counted.
+    /// Measures a program by rule, which is put together before; its events are counted.
     fn measure_program(&self, rule: &str, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
         let invalid = |diagnostics| Invalid { diagnostics, ..Invalid::default() };
         let generator = Generator::parse(rule).map_err(|diagnostic| invalid(vec![diagnostic]))?;
@@ -114,10 +114,12 @@ impl Load {
     }
 }
 
-/// Pairs of nodes whose routes are asked for again and again: more than tables of large fabrics stay in caches for.
+/// Number of pairs of nodes whose routes are requested again and again: more than caches hold of the tables
+/// of large fabrics.
 const PAIRS: u32 = 1 << 16;
 
-/// Asks for routes between random nodes, of a rule that chooses with nothing under way, all of them once before.
+/// Measures requests for routes between random nodes, all of them once before. Rules that choose find nothing
+/// under way.
 fn measure_routes(fabric: &str, rule: &str, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
     let network = Loader::new().topology(fabric).routing(rule).load_topology()?;
     let nodes = network.fabric.nodes();
@@ -139,7 +141,7 @@ fn measure_routes(fabric: &str, rule: &str, stop: Option<&AtomicBool>) -> Result
             }
             links += path.links.len();
         }
-        // What nobody looks at need not be worked out.
+        // Unused results need not be computed.
         std::hint::black_box(links);
     };
     all();

@@ -1,4 +1,4 @@
-//! The loads are what their names say, and windows are where they should be.
+//! The loads match their names, and windows are in their places.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -83,8 +83,8 @@ fn a_load_by_rule_is_on_its_fabric_under_its_rule() {
 
 #[test]
 fn events_of_a_program_are_its_operations_and_messages_and_second_tries() {
-    // Three for each message; of the stencil 9 operations and 4 messages a rank and iteration, and 3 tries again: four
-    // messages leave one after the other.
+    // Three for each message. The stencil has 9 operations and 4 messages a rank and iteration, and 3
+    // repeated tries: four messages leave one after another.
     let stencil = 1024 * 20 * (9 + 4 + 3);
     for (name, ranks, events) in
         [("pairwise-64", 64, 12_096), ("broadcast-1024", 1024, 3_069), ("stencil-32x32", 1024, stencil)]

@@ -1,4 +1,4 @@
-! Regions of an MPI program, for Hayase: which part of a run is to be told apart.
+! Regions of an MPI program, for Hayase: named parts of a run that its reports list separately.
 !
 !     use hayase
 !
@@ -6,9 +6,9 @@
 !     ...
 !     call hayase_region_end("solve")
 !
-! Regions may be in each other, and the same one may begin and end any number of times. Compile this file with the program, before
-! what uses it. It asks for nothing but the MPI library: the calls are MPI_Pcontrol(1, "solve") and MPI_Pcontrol(-1, "solve") of C, which
-! do nothing when nobody records. Before MPI_Init and after MPI_Finalize they do nothing either.
+! Regions may be nested, and a region may begin and end any number of times. Compile this file with the program, before the
+! files that use it. It needs only the MPI library: the calls are MPI_Pcontrol(1, "solve") and MPI_Pcontrol(-1, "solve") of C,
+! which do nothing without a recorder. They also do nothing before MPI_Init and after MPI_Finalize.
 module hayase
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_null_char
   implicit none
@@ -36,13 +36,13 @@ module hayase
 
 contains
 
-  ! Here the region of this name begins; blanks at its end do not count.
+  ! Begins the region of this name; trailing blanks do not count.
   subroutine hayase_region_begin(name)
     character(len=*), intent(in) :: name
     call region(1_c_int, name)
   end subroutine
 
-  ! Here the region of this name ends.
+  ! Ends the region of this name.
   subroutine hayase_region_end(name)
     character(len=*), intent(in) :: name
     call region(-1_c_int, name)

@@ -1,4 +1,4 @@
-/* Regions of an MPI program, for Hayase: which part of a run is to be told apart.
+/* Regions of an MPI program, for Hayase: named parts of a run that its reports list separately.
  *
  *     #include "hayase.h"
  *
@@ -6,9 +6,9 @@
  *     ...
  *     hayase_region_end("solve");
  *
- * Regions may be in each other, and the same one may begin and end any number of times. Nothing is linked for them: they are
- * MPI_Pcontrol(1, "solve") and MPI_Pcontrol(-1, "solve"), which every MPI has and which does nothing when nobody records. Before
- * MPI_Init and after MPI_Finalize, and in a program without MPI, they do nothing either. A name is a text of at most 255 bytes.
+ * Regions may be nested, and a region may begin and end any number of times. They need no library: the calls are
+ * MPI_Pcontrol(1, "solve") and MPI_Pcontrol(-1, "solve"), which every MPI has and which do nothing without a recorder. They also
+ * do nothing before MPI_Init, after MPI_Finalize, and in a program without MPI. A name has at most 255 bytes.
  *
  * Fortran has a module of its own: hayase.f90, with the same two names.
  */
@@ -19,12 +19,12 @@
 extern "C" {
 #endif
 
-/* A weak reference asks for nothing at link time, and leaves the declarations of mpi.h as they are. */
+/* A weak reference needs nothing at link time, and does not conflict with the declarations of mpi.h. */
 static int hayase_initialized_(int *) __attribute__((__weakref__("MPI_Initialized")));
 static int hayase_finalized_(int *) __attribute__((__weakref__("MPI_Finalized")));
 static int hayase_control_(const int, ...) __attribute__((__weakref__("MPI_Pcontrol")));
 
-/* Where compilers make programs tell which memory they access, this is not the program's. */
+/* Not instrumented: accesses in here are not the program's. */
 static __inline__ __attribute__((__unused__, __no_sanitize_thread__)) void hayase_region_(int level, const char *name)
 {
     int begun = 0, ended = 0;
@@ -36,13 +36,13 @@ static __inline__ __attribute__((__unused__, __no_sanitize_thread__)) void hayas
         hayase_control_(level, name);
 }
 
-/* Here the region of this name begins. */
+/* Begins the region of this name. */
 static __inline__ __attribute__((__unused__)) void hayase_region_begin(const char *name)
 {
     hayase_region_(1, name);
 }
 
-/* Here the region of this name ends. */
+/* Ends the region of this name. */
 static __inline__ __attribute__((__unused__)) void hayase_region_end(const char *name)
 {
     hayase_region_(-1, name);

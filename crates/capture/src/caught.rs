@@ -1,4 +1,4 @@
-//! What a recording holds: read back from the streams of all ranks, as whoever uses it will.
+//! Contents of a recording: read back from the streams of all ranks, as its users will read it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,37 +17,37 @@ use hayase::units::Time;
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: f64 = 1000.0;
 
-/// What a recording holds.
+/// Contents of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Caught {
-    /// By rank.
+    /// Streams by rank.
     pub streams: BTreeMap<u32, Stream>,
-    /// Streams that cannot be read at all, each with the reason.
+    /// Streams that cannot be read, each with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
 }
 
-/// What a rank's stream holds.
+/// Contents of a rank's stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// What it says about itself.
+    /// Header of the stream.
     pub header: Header,
     /// Bytes on disk \[B\].
     pub bytes: u64,
-    /// Calls recorded.
+    /// Number of calls recorded.
     pub events: u64,
-    /// Calls that could not be.
+    /// Number of calls that could not be recorded.
     pub lost: u64,
-    /// Calls that only their time is known of: one-sided communication, files.
+    /// Number of calls of which only the time is known: one-sided communication, files.
     pub opaque: u64,
-    /// Their time.
+    /// Time of these calls.
     pub opaque_time: Time,
-    /// From the first call to the end of the last.
+    /// Time from the first call to the end of the last.
     pub span: Time,
-    /// Whether it ends as it should: else its rank was stopped.
+    /// True if it has a regular end: otherwise its rank was stopped.
     pub whole: bool,
     /// Call sites.
     pub sites: Table,
-    /// What else the recorder says, by name.
+    /// Notes of the recorder, by name.
     pub notes: Vec<(String, String)>,
     /// The last call.
     pub last: Option<Call>,
@@ -71,7 +71,7 @@ impl Caught {
         Ok(caught)
     }
 
-    /// Looks again how large the files are, names having been put into them.
+    /// Updates the sizes of the files after names have been put into them.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -84,28 +84,28 @@ impl Caught {
         Ok(())
     }
 
-    /// How many ranks the program has.
+    /// Number of ranks of the program.
     pub fn ranks(&self) -> u32 {
         self.streams.values().map(|stream| stream.header.ranks).max().unwrap_or(0)
     }
 
-    /// A sum over all ranks.
+    /// Returns a sum over all ranks.
     pub fn sum(&self, of: impl Fn(&Stream) -> u64) -> u64 {
         self.streams.values().map(of).fold(0, u64::saturating_add)
     }
 
-    /// The longest of all ranks, from its first call to the end of its last.
+    /// Returns the longest time of a rank from its first call to the end of its last.
     pub fn span(&self) -> Time {
         self.streams.values().map(|stream| stream.span).fold(Time::ZERO, Time::max)
     }
 
-    /// The call sites of each rank.
+    /// Returns the call sites of each rank.
     pub fn sites(&self) -> BTreeMap<u32, Table> {
         self.streams.iter().map(|(rank, stream)| (*rank, stream.sites.clone())).collect()
     }
 
-    /// What the recorder says under this name at the end of streams (`ended`: why, if not as it should), each with the
-    /// number of ranks that say it.
+    /// Returns the notes of this name at the end of streams (`ended`: the reason of an early end), each with
+    /// the number of ranks that have it.
     pub fn remarks(&self, name: &str) -> BTreeMap<&str, u32> {
         let mut remarks = BTreeMap::new();
         for (_, value) in self.streams.values().flat_map(|stream| &stream.notes).filter(|(known, _)| known == name) {
@@ -114,7 +114,7 @@ impl Caught {
         remarks
     }
 
-    /// What is wrong with the recording.
+    /// Returns the deficiencies of the recording.
     pub fn caveats(&self) -> Caveats {
         let mut integrity = Integrity::default();
         for (&rank, stream) in &self.streams {
@@ -129,7 +129,7 @@ impl Caught {
         integrity.caveats()
     }
 
-    /// The calls of which only the time is known, by name, and how often each was made.
+    /// Returns the calls of which only the time is known, by name, and the number of each.
     pub fn opaque(&self) -> BTreeMap<&str, u64> {
         let mut calls = BTreeMap::new();
         for (_, text) in self.streams.values().flat_map(|stream| &stream.notes).filter(|(name, _)| name == "opaque") {
@@ -140,7 +140,7 @@ impl Caught {
         calls
     }
 
-    /// The different values of a note of the headers (`host`, `mpi`), in the order of ranks.
+    /// Returns the different values of a note in the headers (`host`, `mpi`), in the order of ranks.
     pub fn noted(&self, name: &str) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
         for value in self.streams.values().filter_map(|stream| stream.header.find(name)) {
@@ -162,7 +162,7 @@ impl Stream {
         loop {
             let item = match reader.next() {
                 Ok(Some(item)) => item,
-                // A stream that was cut short is as good as it goes.
+                // A stream that was cut short is read as far as it goes.
                 Ok(None) | Err(ReadError::Truncated { .. }) => break,
                 Err(error) => return Err(error.to_string()),
             };

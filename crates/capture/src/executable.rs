@@ -1,4 +1,4 @@
-//! What a program is, as far as it matters for loading a recorder into it: why nothing could be recorded.
+//! Examination of a program: reasons why a recorder cannot be loaded into it.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,24 +11,24 @@ use object::{Endianness, Object, ObjectSymbol};
 /// A reason for which no call of a program can be recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Obstacle {
-    /// It runs with another user's rights: the loader takes no libraries from the environment.
+    /// It runs with another user's rights: the loader ignores libraries from the environment.
     OtherUser,
-    /// A script; what it starts is what counts.
+    /// A script, which starts the actual program.
     Script(String),
-    /// No program of this machine.
+    /// Not a program of this machine.
     Foreign,
-    /// There is no loader that could load a library into it.
+    /// It is linked statically: no loader can load a library into it.
     Static,
-    /// Its loader is of another C library than the recorder.
+    /// Its loader belongs to another C library than the recorder.
     OtherLoader(String),
     /// The MPI library is part of it.
     StaticMpi,
-    /// It calls no MPI, nor does a library that it names.
+    /// Neither it nor a library that it names calls MPI.
     NoMpi,
 }
 
 impl Obstacle {
-    /// What it is, after the name of the program.
+    /// Returns the description that follows the name of the program.
     pub fn message(&self) -> String {
         match self {
             Self::OtherUser => {
@@ -43,7 +43,7 @@ impl Obstacle {
         }
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     pub fn help(&self) -> &'static str {
         match self {
             Self::OtherUser => "record a copy of the program without the set-uid bit",
@@ -60,7 +60,7 @@ impl Obstacle {
     }
 }
 
-/// What stands in the way of recording a program; `None` where nothing is to be seen.
+/// Returns the obstacle to recording a program; `None` if none is found.
 pub fn obstacle(path: &Path) -> Option<Obstacle> {
     let metadata = fs::metadata(path).ok()?;
     let data = fs::read(path).ok()?;
@@ -97,8 +97,8 @@ fn of_elf(data: &[u8]) -> Option<Obstacle> {
     if defined {
         return Some(Obstacle::StaticMpi);
     }
-    // What a library of the program calls is not seen here, so only a program that names no library but those of the
-    // system is said to call nothing.
+    // Calls in a library of the program are not visible here. So only a program that names no libraries
+    // except those of the system is known to call nothing.
     let calls = file.dynamic_symbols().any(|symbol| {
         symbol.is_undefined()
             && symbol.name().is_ok_and(|name| name.to_ascii_lowercase().trim_start_matches('p').starts_with("mpi_"))
@@ -119,7 +119,7 @@ fn of_elf(data: &[u8]) -> Option<Obstacle> {
     (!calls && !others).then_some(Obstacle::NoMpi)
 }
 
-/// The program that loads it (PT_INTERP).
+/// Returns the loader of the program (PT_INTERP).
 fn loader(file: &ElfFile64<'_>) -> Option<String> {
     use object::read::elf::ProgramHeader;
     let endian = file.endian();
@@ -129,7 +129,7 @@ fn loader(file: &ElfFile64<'_>) -> Option<String> {
     })
 }
 
-/// The libraries that it names (DT_NEEDED).
+/// Returns the libraries that it names (DT_NEEDED).
 fn needed(file: &ElfFile64<'_>) -> Vec<String> {
     let Ok(table) = file.elf_dynamic_table() else { return Vec::new() };
     let named = table.iter().filter(|entry| entry.tag == elf::DT_NEEDED);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_program_of_the_system_calls_no_mpi() {
-        // The test itself: linked to the C library alone.
+        // The test itself: linked to the C library only.
         let this = std::env::current_exe().unwrap();
         assert_eq!(obstacle(&this), Some(Obstacle::NoMpi));
     }

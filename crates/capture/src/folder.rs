@@ -1,4 +1,4 @@
-//! The folder of a recording: a stream a rank, what is needed to understand it, and `run.toml`.
+//! The folder of a recording: a stream for each rank, the files needed to understand it, and `run.toml`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,55 +8,55 @@ use serde::{Deserialize, Serialize};
 
 use hayase::atomic_file::AtomicFile;
 
-/// What `run.toml` begins with.
+/// First words of `run.toml`.
 pub const SCHEMA: &str = "hayase-run-1";
 
-/// The file that says what was recorded.
+/// File that describes the recorded run.
 pub const PROVENANCE: &str = "run.toml";
 
-/// What was run, where and how: `run.toml`.
+/// The recorded run, with its place and its options: `run.toml`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Provenance {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The words of the command, as they were typed.
+    /// Words of the command, as typed.
     pub command: Vec<String>,
-    /// The folder in which it ran.
+    /// Folder in which it ran.
     pub folder: String,
-    /// What started the ranks: `Open MPI`, `Hydra`, `Slurm`, `-`.
+    /// Launcher of the ranks: `Open MPI`, `Hydra`, `Slurm`, `-`.
     pub launcher: String,
-    /// The MPI library, as the ranks saw it.
+    /// MPI library, as the ranks saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpi: Option<String>,
-    /// The clock whose times count: `cpu` or `wall`.
+    /// Clock whose times count: `cpu` or `wall`.
     pub clock: String,
-    /// Whether ranks executed one at a time.
+    /// True if ranks executed one at a time.
     pub token: bool,
-    /// Whether accesses to memory were recorded.
+    /// True if memory accesses were recorded.
     pub memory: bool,
-    /// Ranks of the program.
+    /// Number of ranks of the program.
     pub ranks: u32,
-    /// Ranks that left a stream.
+    /// Number of ranks that left a stream.
     pub present: u32,
-    /// Calls recorded.
+    /// Number of calls recorded.
     pub events: u64,
-    /// When it started \[s since 1970\].
+    /// Time of the start \[s since 1970\].
     pub started: u64,
-    /// How long the command took \[s\].
+    /// Duration of the command \[s\].
     pub elapsed_s: f64,
-    /// How it ended: `exit 0`, `signal 15`, `interrupted`.
+    /// End of the command: `exit 0`, `signal 15`, `interrupted`.
     pub ended: String,
     /// Machines that took part.
     pub hosts: Vec<String>,
-    /// The processor of the machine that recorded.
+    /// Processor of the machine that recorded.
     pub processor: String,
-    /// The version of this program.
+    /// Version of this program.
     pub version: String,
 }
 
 impl Provenance {
-    /// Writes it into a folder.
+    /// Writes the description into a folder.
     ///
     /// # Errors
     /// Those of the system.
@@ -67,21 +67,21 @@ impl Provenance {
         file.commit()
     }
 
-    /// Reads that of a folder; `None` if it has none, or not a valid one.
+    /// Reads the description in a folder; `None` if there is none, or not a valid one.
     pub fn read(folder: &Path) -> Option<Self> {
         let text = fs::read_to_string(folder.join(PROVENANCE)).ok()?;
         toml::from_str::<Self>(&text).ok().filter(|provenance| provenance.schema == SCHEMA)
     }
 }
 
-/// The processor of this machine, by its own name.
+/// Returns the name of this machine's processor.
 pub fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     name.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
 }
 
-/// What is at the path of a recording to be.
+/// Content at the path of a future recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Present {
     /// Nothing, or an empty folder.
@@ -93,7 +93,7 @@ pub enum Present {
 }
 
 impl Present {
-    /// Looks.
+    /// Looks at a path.
     pub fn at(path: &Path) -> Self {
         if fs::symlink_metadata(path).is_err() {
             return Self::Nothing;
@@ -109,9 +109,9 @@ impl Present {
     }
 }
 
-/// A folder that is recorded into, and gets its name when there is something in it.
+/// A folder for a recording under way, which gets its name when it has content.
 ///
-/// It lies beside its final place, since only there it can be renamed. Dropped without [`finish`](Self::finish),
+/// It lies beside its final place, since renaming works only there. Dropped without [`finish`](Self::finish),
 /// it is removed.
 #[derive(Debug)]
 pub struct Unfinished {
@@ -141,21 +141,21 @@ impl Unfinished {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Where it is now.
+    /// Present path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives it its name; a recording that has it already is removed.
+    /// Gives the folder its name; removes an earlier recording of that name.
     ///
     /// # Errors
-    /// Those of the system; then it stays where it is.
+    /// Those of the system; then it stays in its present place.
     pub fn finish(mut self) -> io::Result<()> {
         self.finished = true;
         if Present::at(&self.target) == Present::Recording {
             fs::remove_dir_all(&self.target)?;
         }
-        // Over an empty folder, too.
+        // Also replaces an empty folder.
         fs::rename(&self.path, &self.target)
     }
 }
@@ -168,7 +168,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// The files of a recording with this extension (`hyt`, `maps`), by rank.
+/// Returns the files of a recording with this extension (`hyt`, `maps`), by rank.
 ///
 /// # Errors
 /// Those of the system.

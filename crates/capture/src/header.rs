@@ -1,5 +1,5 @@
-//! What programs mark regions with: a header for C and C++, a module for Fortran, written to a file when they are
-//! needed.
+//! Files with which programs mark regions: a header for C and C++, a module for Fortran, written when they
+//! are needed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use super::library::{NotPlaced, folders, place_in};
 
-/// For C and C++.
+/// Header for C and C++.
 const HEADER: (&str, &str) = ("hayase.h", include_str!("../include/hayase.h"));
-/// For Fortran.
+/// Module for Fortran.
 const MODULE: (&str, &str) = ("hayase.f90", include_str!("../include/hayase.f90"));
-/// The library that the compiled module is in.
+/// Library with the compiled module.
 const LIBRARY: &str = "hayase_regions";
 
-/// A folder with the header and the source of the module.
+/// Returns a folder with the header and the source of the module.
 ///
 /// # Errors
-/// Where none can be written.
+/// No folder can be written.
 pub fn place() -> Result<PathBuf, NotPlaced> {
     let hash = blake3::hash([HEADER.1, MODULE.1].concat().as_bytes()).to_hex();
     let mut failed = None;
@@ -31,11 +31,12 @@ pub fn place() -> Result<PathBuf, NotPlaced> {
     Err(failed.unwrap_or(NotPlaced::None))
 }
 
-/// A folder with the module as this compiler of Fortran has it, made at its first use: `hayase.mod`, and the library to
-/// be linked.
+/// Returns a folder with the module for this Fortran compiler, compiled at the first use: `hayase.mod`, and
+/// the library to link.
 ///
-/// What compilers write for modules fits no other compiler, and hardly another version; so each has its own, by what it
-/// says of itself. `None` where it does not work: then the program brings the module along.
+/// Module files of a compiler fit no other compiler, and hardly another version. So each compiler has its
+/// own, identified by its version text. `None` if compiling fails: then the program must bring the module
+/// along.
 pub fn module(compiler: &OsStr, says: &str) -> Option<PathBuf> {
     let source = place().ok()?;
     let hash = blake3::hash(says.as_bytes()).to_hex();
@@ -44,12 +45,12 @@ pub fn module(compiler: &OsStr, says: &str) -> Option<PathBuf> {
     if library.exists() {
         return Some(folder);
     }
-    // Several compilers may be at it at once: each makes its own, and the first one stays.
+    // Several compilers may do this at once: each makes its own, and the first one stays.
     let making = source.join(format!("making-{}", std::process::id()));
     std::fs::create_dir_all(&making).ok()?;
     let made = make(compiler, &source, &making);
     if made.is_some() {
-        // Where it is there already, it is the same.
+        // If it already exists, it is the same.
         let _ = std::fs::rename(&making, &folder);
     }
     let _ = std::fs::remove_dir_all(&making);
@@ -62,7 +63,7 @@ fn make(compiler: &OsStr, source: &Path, folder: &Path) -> Option<()> {
             command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success()).then_some(())
     };
-    // The interval between two calls is the program's: the module is not instrumented.
+    // The interval between two calls belongs to the program: the module is not instrumented.
     run(Command::new(compiler)
         .args(["-O1", "-g", "-fPIC", "-c"])
         .arg(source.join(MODULE.0))
@@ -70,7 +71,7 @@ fn make(compiler: &OsStr, source: &Path, folder: &Path) -> Option<()> {
     run(Command::new("ar").args(["rcs", &format!("lib{LIBRARY}.a"), "regions.o"]))
 }
 
-/// What a linker is called with for it.
+/// Returns the arguments for a linker.
 pub fn linked(folder: &Path) -> [std::ffi::OsString; 2] {
     let mut path = std::ffi::OsString::from("-L");
     path.push(folder);

@@ -1,97 +1,102 @@
-//! Compiling programs so that they tell which memory they access.
+//! Compiles programs so that they report their memory accesses.
 //!
-//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access;
-//! clang's leaves out arrays on the stack, so of clang the one for addresses in kernels is taken
-//! (`-fsanitize=kernel-address`). Programs are linked with Hayase's library in the place of the one that looks for
-//! races. What else is changed makes the accesses of the program those of its source, each where it stands there. A
-//! vector instruction for four elements, a copy that the compiler writes out as instructions of its own, a read that is
-//! covered by the write before it, a store that is moved out of its loop would not be seen, or not where it belongs.
+//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every
+//! access. Clang's leaves out arrays on the stack, so clang uses the one for addresses in kernels
+//! (`-fsanitize=kernel-address`). Programs are linked with Hayase's library in place of the race detector.
 //!
-//! gcc instruments late, so every pass before that is one too many: of all levels `-Og` has the fewest, and those of
-//! them that touch loads and stores have options (`GNU_PASSES`). What remains (inlining, registers for variables) moves
-//! no access. clang instruments after everything else and has no such options: only `-O0` leaves accesses as they are.
-//! A test compiles random programs in both ways (`crates/memory/tests/differential`).
+//! All other changes make the accesses of the program those of its source, each at its place. Some
+//! optimisations would hide accesses or move them: a vector instruction for four elements, a copy that the
+//! compiler writes out as instructions, a read that is covered by an earlier write, a store that is moved out
+//! of its loop.
+//!
+//! gcc instruments late, so every earlier pass is one too many. Of all levels `-Og` has the fewest, and those
+//! of them that touch loads and stores have options (`GNU_PASSES`). The remaining ones (inlining, registers
+//! for variables) move no access. clang instruments after everything else and has no such options: only `-O0`
+//! leaves accesses unchanged. A test compiles random programs in both ways
+//! (`crates/memory/tests/differential`).
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Compilers by whose options they take.
+/// Family of a compiler, by the options it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// gcc, g++, gfortran.
     Gnu {
-        /// The first number of its version.
+        /// First number of its version.
         version: u32,
-        /// Whether it is gfortran, which does not take options about functions of C.
+        /// True for gfortran, which does not take options about functions of C.
         fortran: bool,
     },
     /// clang, clang++.
     Clang {
-        /// The first number of its version.
+        /// First number of its version.
         version: u32,
     },
 }
 
 impl Family {
-    /// The family of the compiler that answers `--version` so; `None`: it is not known to have the instrumentation.
+    /// Returns the family of a compiler from its answer to `--version`; `None` if it is not known to have the
+    /// instrumentation.
     pub fn of(answer: &str) -> Option<Self> {
         let first = answer.lines().next().unwrap_or_default();
         if let Some((_, version)) = first.split_once("clang version ") {
             return Some(Self::Clang { version: version.split('.').next()?.parse().ok()? });
         }
         let fortran = first.starts_with("GNU Fortran");
-        // "true (GNU coreutils) 8.32" is of the same foundation.
+        // "true (GNU coreutils) 8.32" comes from the same foundation.
         let other = first.contains("(GNU ") && !first.contains("Toolchain");
         if !fortran && (other || !answer.contains("Free Software Foundation")) {
             return None;
         }
-        // "gcc (Debian 12.2.0-14+deb12u1) 12.2.0": what is in brackets is the distribution's.
+        // "gcc (Debian 12.2.0-14+deb12u1) 12.2.0": the text in brackets is the distribution's.
         let after = first.rsplit(')').next().unwrap_or_default();
         let version = after.trim().split('.').next().and_then(|number| number.parse().ok());
         Some(Self::Gnu { version: version?, fortran })
     }
 }
 
-/// What a compiler is called with, and what was changed.
+/// Changed arguments of a compiler, and a description of the changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Rewritten {
-    /// The arguments.
+    /// Arguments for the compiler.
     pub arguments: Vec<OsString>,
-    /// What the user may want to know, each a sentence without its stop.
+    /// Remarks for the user, each a sentence without its full stop.
     pub changes: Vec<String>,
-    /// Whether anything is compiled or linked, and whether it is linked.
+    /// True if anything is compiled or linked.
     pub compiles: bool,
-    /// See above.
+    /// True if anything is linked.
     pub links: bool,
 }
 
-/// Why a program cannot be instrumented.
+/// Reason why a program cannot be instrumented.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refused {
     /// It is to be linked without shared libraries.
     #[error("`{option}` links without shared libraries, and the library that records memory accesses is one")]
     Static {
-        /// What asks for it.
+        /// Option that requests it.
         option: String,
     },
-    /// Another instrumentation is asked for.
+    /// Another instrumentation is requested.
     #[error("`{option}` asks for another instrumentation; a program can have only one")]
     Sanitizer {
-        /// What asks for it.
+        /// Option that requests it.
         option: String,
     },
 }
 
 /// Options with which nothing is linked.
 const NO_LINK: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
-/// Options that only ask for something.
+/// Options that only ask for information.
 const QUESTIONS: &[&str] =
     &["--version", "-v", "-V", "-###", "-show", "--show", "--showme", "-compile_info", "-link_info", "--help"];
-/// Options whose value is the next argument, which is therefore no input.
+/// Options whose value is the next argument, which is therefore not an input.
 const WITH_VALUE: &[&str] = &["-o", "-I", "-L", "-x", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-J"];
 
-/// What clang's instrumentation for addresses in kernels is to do: call a function of ours at each access of memory
-/// that can leave its function, and nothing else; and the first version that knows the option.
+/// Options of clang's instrumentation for addresses in kernels, and the first version that knows each. They
+/// make it call a function of this project at each memory access that can leave its function, and do nothing
+/// else.
 const CLANG_OPTIONS: &[(&str, u32)] = &[
     ("-asan-instrumentation-with-call-threshold=0", 4),
     ("-asan-memory-access-callback-prefix=__hayase_", 4),
@@ -102,10 +107,11 @@ const CLANG_OPTIONS: &[(&str, u32)] = &[
     ("-asan-use-stack-safety=0", 14),
 ];
 
-/// Passes of gcc that move, merge, widen or remove loads and stores before they are instrumented, or that make two
-/// instructions of one, and the first version that knows the option.
+/// Passes of gcc that move, merge, widen or remove loads and stores before the instrumentation, or that make
+/// two instructions of one; and the first version that knows the option.
 ///
-/// Those after the first line do not run at `-Og`, but for functions whose source asks for another level.
+/// Passes after the first group do not run at `-Og`, except for functions whose source asks for another
+/// level.
 const GNU_PASSES: &[(&str, u32)] = &[
     ("tree-fre", 4),
     ("tree-dse", 4),
@@ -122,7 +128,7 @@ const GNU_PASSES: &[(&str, u32)] = &[
     ("ipa-reference", 4),
     ("ipa-modref", 11),
     ("optimize-strlen", 4),
-    // Behind the instrumentation: so that what is told comes right after it was told.
+    // Runs after the instrumentation: so an access comes right after its report.
     ("tree-ter", 4),
     // From here on: not at -Og.
     ("tree-pre", 4),
@@ -147,11 +153,11 @@ const GNU_PASSES: &[(&str, u32)] = &[
     ("partial-inlining", 4),
 ];
 
-/// The arguments of a compiler of this family, with the instrumentation; `folder` is that of
+/// Returns the arguments of a compiler of this family, with the instrumentation; `folder` is that of
 /// [`place_for_linking`](super::library::Library::place_for_linking).
 ///
 /// # Errors
-/// What the user asks for excludes the instrumentation.
+/// The user's options exclude the instrumentation.
 pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<Rewritten, Refused> {
     let text = |argument: &OsStr| argument.to_string_lossy().into_owned();
     let is_any = |list: &[&str]| arguments.iter().any(|argument| list.iter().any(|&option| argument == option));
@@ -201,7 +207,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
                 rewritten.changes.push(format!("{option} left out, so that each access is one of the source"));
                 continue;
             }
-            // It is asked for below, or another.
+            // Added below, if needed.
             "-fsanitize=thread" => continue,
             _ if option.starts_with("-O") => optimises = true,
             _ if option.starts_with("-fsanitize=") => {
@@ -218,7 +224,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     if !arguments.iter().any(|argument| text(argument).starts_with("-g")) {
         add.push("-g".into());
     }
-    // The frame pointer tells where a function's variables end.
+    // The frame pointer marks the end of a function's variables.
     add.push("-fno-omit-frame-pointer".into());
     match family {
         Family::Gnu { version, fortran } => {
@@ -226,7 +232,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
             let passes = GNU_PASSES.iter().filter(|&&(_, since)| version >= since);
             add.extend(passes.map(|(pass, _)| format!("-fno-{pass}").into()));
             if cfg!(target_arch = "x86_64") {
-                // Copies of fixed size become calls, which are seen, and not loops of one instruction.
+                // Copies of fixed size become calls, which are seen, instead of loops of one instruction.
                 add.extend(["memcpy", "memset"].map(|f| format!("-m{f}-strategy=libcall:-1:noalign").into()));
             }
             if fortran {
@@ -250,7 +256,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
         Family::Clang { version } => {
             add.extend(["-fsanitize=kernel-address", "-finstrument-functions"].map(OsString::from));
             add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
-            // clang complains of them where there is nothing to compile.
+            // clang complains about them if there is nothing to compile.
             if has(arguments, |input| !is_object(input)) {
                 let options = CLANG_OPTIONS.iter().filter(|&&(_, since)| version >= since);
                 add.extend(options.flat_map(|&(option, _)| ["-mllvm", option]).map(OsString::from));
@@ -261,7 +267,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
         }
     }
     if links {
-        // Words of their own: a comma in the name of the folder would divide an argument of -Wl.
+        // Separate words: a comma in the name of the folder would split an argument of -Wl.
         for word in ["-Xlinker", "-rpath", "-Xlinker"] {
             add.push(word.into());
         }
@@ -270,13 +276,13 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     Ok(rewritten)
 }
 
-/// Whether an input is compiled already.
+/// Returns true if an input is already compiled.
 fn is_object(input: &str) -> bool {
     let name = input.rsplit('/').next().unwrap_or_default();
     [".o", ".a", ".so", ".lo", ".obj"].iter().any(|end| name.ends_with(end)) || name.contains(".so.")
 }
 
-/// Whether there is such an input.
+/// Returns true if there is such an input.
 fn has(arguments: &[OsString], is: impl Fn(&str) -> bool) -> bool {
     let mut value_of_another = false;
     arguments.iter().any(|argument| {
@@ -356,7 +362,7 @@ mod tests {
         let old = Family::Gnu { version: 6, fortran: false };
         let has = |family, option| rewritten(family, "a.c").unwrap().0.contains(option);
         assert!(has(GNU, " -fno-tree-fre ") && has(GNU, " -fno-move-loop-stores ") && !has(old, "-move-loop-stores"));
-        // A file that is called so is no option.
+        // A file of this name is not an option.
         assert_eq!(rewritten(GNU, "a.c -o -O3").unwrap().1, 0);
     }
 

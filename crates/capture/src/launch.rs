@@ -1,4 +1,5 @@
-//! The user's command with the recorder in it: which launcher it starts, and how the environment reaches every rank.
+//! The user's command with the recorder in it: the launcher it starts, and the way of the environment to
+//! every rank.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -6,21 +7,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// What starts the processes of a parallel program.
+/// Program that starts the processes of a parallel program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Launcher {
-    /// `mpirun` of Open MPI: hands only variables on that `-x` names, to other nodes.
+    /// `mpirun` of Open MPI: passes to other nodes only variables that `-x` names.
     OpenMpi,
-    /// `mpiexec` of MPICH, Intel MPI and others: hands the whole environment on.
+    /// `mpiexec` of MPICH, Intel MPI and others: passes the whole environment.
     Hydra,
-    /// `srun`: hands the whole environment on, unless `--export` says otherwise.
+    /// `srun`: passes the whole environment, unless `--export` says otherwise.
     Slurm,
-    /// A launcher that is not known, or the program itself.
+    /// An unknown launcher, or the program itself.
     Other,
 }
 
 impl Launcher {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenMpi => "Open MPI",
@@ -30,7 +31,7 @@ impl Launcher {
         }
     }
 
-    /// Finds out by its name and by what it says of itself.
+    /// Identifies a launcher by its name and its version text.
     fn of(program: &Path) -> Self {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let called = name(program);
@@ -53,20 +54,20 @@ impl Launcher {
     }
 }
 
-/// What is asked of the recorder, as its environment says it.
+/// Options for the recorder, which its environment carries.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Wishes {
     /// Executes one rank at a time.
     pub token: bool,
     /// The clock whose times are used: `cpu`, `auto` or `wall`.
     pub clock: Option<&'static str>,
-    /// Stops after so many calls of a rank.
+    /// Number of calls of a rank after which recording stops.
     pub stop_events: Option<u64>,
-    /// Stops after so long.
+    /// Time after which recording stops.
     pub stop_after: Option<Duration>,
     /// Records which memory is accessed between calls.
     pub memory: bool,
-    /// How many callers of each call site are kept.
+    /// Number of callers kept for each call site.
     pub depth: Option<u32>,
 }
 
@@ -79,7 +80,7 @@ impl Wishes {
         }
         if self.token {
             set("HAYASE_CAPTURE_TOKEN", "1".into());
-            // A deadlock is said by `hayase record`, with lines of the source.
+            // `hayase record` reports deadlocks itself, with lines of the source.
             set("HAYASE_CAPTURE_QUIET", "1".into());
         }
         if let Some(events) = self.stop_events {
@@ -98,7 +99,7 @@ impl Wishes {
     }
 }
 
-/// Everything the recorder listens to.
+/// All variables of the recorder.
 const VARIABLES: &[&str] = &[
     "HAYASE_CAPTURE_DIR",
     "HAYASE_CAPTURE_CLOCK",
@@ -113,11 +114,11 @@ const VARIABLES: &[&str] = &[
 /// A command that will be recorded.
 #[derive(Debug)]
 pub struct Launch {
-    /// What is started.
+    /// Program that is started.
     pub program: PathBuf,
-    /// Its words, the program's name first, as the user wrote them.
+    /// Words of the command, the program's name first, as the user wrote them.
     pub command: Vec<OsString>,
-    /// What it is.
+    /// Kind of launcher.
     pub launcher: Launcher,
 }
 
@@ -129,8 +130,8 @@ impl Launch {
         Some(Self { program, command: command.to_vec(), launcher })
     }
 
-    /// The program whose ranks are to be recorded, as far as it can be told: the first word after a launcher that names
-    /// an executable file.
+    /// Returns the program whose ranks are to be recorded, as far as it can be determined: the first word
+    /// after a launcher that names an executable file.
     pub fn recorded(&self) -> Option<PathBuf> {
         match self.launcher {
             Launcher::Other => Some(self.program.clone()),
@@ -143,7 +144,7 @@ impl Launch {
         }
     }
 
-    /// The command, ready to be started: it records into `folder`, by this library.
+    /// Returns the command, ready to be started, which records into `folder` with this library.
     pub fn recording(&self, library: &Path, folder: &Path, wishes: &Wishes) -> Command {
         let mut preload = library.as_os_str().to_owned();
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -168,7 +169,7 @@ impl Launch {
     }
 }
 
-/// An executable file by its path, or by its name where PATH leads.
+/// Finds an executable file by its path, or by its name in PATH.
 pub fn find(name: &OsStr) -> Option<PathBuf> {
     let executable = |path: &Path| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)

@@ -1,13 +1,15 @@
-//! Recording MPI programs: the library that is loaded into them, what it needs to get there, and what it brings back.
+//! Recording of MPI programs: the library that is loaded into them, its preparation, and its results.
 //!
-//! The recorder is a shared object (`crates/recorder`) that is part of this program: [`library`] puts it where the
-//! loader of a process can take it. [`launch`] makes a command of the user's, with the environment that reaches every
-//! rank; where nothing was recorded, [`executable`] looks at the program and says why. A recording is a folder
-//! ([`folder`]): a stream a rank, the memory map of each process, and `run.toml`, which says what was run where.
-//! [`instrument`] changes the arguments of a compiler so that programs tell which memory they access.
-//! [`sites`] turns the addresses of calls into files and lines; [`caught`] counts what there is.
+//! The recorder is a shared object (`crates/recorder`) that is part of this program: [`library`] puts it
+//! where the loader of a process can find it. [`launch`] prepares the user's command, with the environment
+//! that reaches every rank. If nothing was recorded, [`executable`] looks at the program for the reason. A
+//! recording is a folder ([`folder`]): a stream for each rank, the memory map of each process, and
+//! `run.toml`, which describes the run. [`instrument`] changes the arguments of a compiler so that programs
+//! report their memory accesses. [`sites`] turns the addresses of calls into files and lines; [`caught`]
+//! counts the recorded data.
 //!
-//! Source: MPIETE, section 3 (a program is executed once with its calls intercepted; what was recorded is used again).
+//! Source: MPIETE, section 3 (a program is executed once with its calls intercepted; what was recorded is
+//! used again).
 
 pub mod caught;
 pub mod executable;

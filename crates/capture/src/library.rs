@@ -1,4 +1,5 @@
-//! The libraries that recordings load into other programs: part of this one, written to a file when they are needed.
+//! The libraries that recordings load into other programs: part of this program, written to a file when they
+//! are needed.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
@@ -11,30 +12,30 @@ use hayase::atomic_file::AtomicFile;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Library {
     name: &'static str,
-    /// Which of the libraries that are carried it is.
+    /// Index among the carried libraries.
     index: usize,
 }
 
-/// The recorder of MPI calls.
+/// Recorder of MPI calls.
 pub const RECORDER: Library = Library { name: "libhayase_recorder", index: 0 };
 
-/// The library behind programs whose memory accesses are recorded.
+/// Library of programs whose memory accesses are recorded.
 pub const MEMORY: Library = Library { name: "libhayase_memory", index: 1 };
 
-/// All libraries, each behind its length (64 bits, little-endian), compressed as one by zstd: a program carries a
-/// quarter of what it writes. Empty where there is none.
+/// All libraries, each preceded by its length (64 bits, little-endian), compressed as one by zstd: a program
+/// carries a quarter of their size. Empty if there are none.
 const CARRIED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraries.zst"));
 
-/// Files beside the memory library, texts in the language of linkers: what compilers link for `-fsanitize=thread`.
+/// Linker scripts beside the memory library: files that compilers link for `-fsanitize=thread`.
 const FOR_COMPILERS: &[(&str, &[u8])] = &[
     ("libtsan.so", b"/* Hayase's library in the place of the thread sanitizer's. */\nINPUT(-lhayase_memory)\n"),
     ("libtsan_preinit.o", b"/* Nothing is needed before main. */\n"),
 ];
 
-/// Why there is no file with the library.
+/// Reason why there is no file with the library.
 #[derive(Debug, thiserror::Error)]
 pub enum NotPlaced {
-    /// This program was built without.
+    /// This program was built without the libraries.
     #[error(
         "this program was built for a machine for which it has no recorder: recording needs Linux, and a build on the kind of processor that records"
     )]
@@ -42,32 +43,33 @@ pub enum NotPlaced {
     /// No folder could be used.
     #[error("the recorder cannot be written to {}: {error}", folder.display())]
     Io {
-        /// The last one tried.
+        /// Last folder tried.
         folder: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
 }
 
 impl Library {
-    /// The path of a file with the library: in the user's cache, else in a private folder among the temporary files.
+    /// Returns the path of a file with the library: in the user's cache, else in a private folder among the
+    /// temporary files.
     ///
-    /// The name of the file has a hash of its content, so that versions do not meet, and it appears when it is
-    /// complete, so that many may do this at once.
+    /// The name of the file has a hash of its content, so that versions do not collide. The file appears when
+    /// it is complete, so that several processes may do this at once.
     ///
     /// # Errors
-    /// Where none can be written.
+    /// No folder can be written.
     pub fn place(self) -> Result<PathBuf, NotPlaced> {
         let content = self.content()?;
         let name = format!("{}.so", self.hashed(&content));
         place_with(folders(), |folder| place_in(folder, &name, &content))
     }
 
-    /// A folder with the library under its plain name, and with what compilers look for beside it: programs are linked
-    /// with it and find it there when they run.
+    /// Returns a folder with the library under its plain name, and with the files that compilers look for
+    /// beside it. Programs are linked with it and find it there when they run.
     ///
     /// # Errors
-    /// Where none can be written.
+    /// No folder can be written.
     pub fn place_for_linking(self) -> Result<PathBuf, NotPlaced> {
         let content = self.content()?;
         let (hashed, plain) = (self.hashed(&content), format!("{}.so", self.name));
@@ -78,12 +80,12 @@ impl Library {
         })
     }
 
-    /// Its name, with a hash of its content.
+    /// Returns its file name, with a hash of its content.
     fn hashed(self, content: &[u8]) -> String {
         format!("{}-{}", self.name, &blake3::hash(content).to_hex()[..16])
     }
 
-    /// The shared object.
+    /// Returns the shared object.
     fn content(self) -> Result<Vec<u8>, NotPlaced> {
         if CARRIED.is_empty() {
             return Err(NotPlaced::None);
@@ -97,7 +99,7 @@ impl Library {
     }
 }
 
-/// Places something in the first folder that takes it.
+/// Puts something into the first folder that takes it.
 fn place_with(
     folders: impl IntoIterator<Item = PathBuf>,
     place: impl Fn(&Path) -> io::Result<PathBuf>,
@@ -112,13 +114,13 @@ fn place_with(
     Err(failed)
 }
 
-/// The first library of several, and those behind it.
+/// Splits off the first of several libraries.
 fn divided(libraries: &[u8]) -> (&[u8], &[u8]) {
     let (length, rest) = libraries.split_first_chunk().expect("build.rs has written the length of each");
     rest.split_at(u64::from_le_bytes(*length) as usize)
 }
 
-/// Where a library may go, the best place first.
+/// Returns the folders where a library may go, the best first.
 pub(super) fn folders() -> Vec<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
@@ -129,7 +131,7 @@ pub(super) fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Whether LD_PRELOAD can name a file in this folder: it divides its list at blanks and colons.
+/// Returns true if LD_PRELOAD can name a file in this folder: its list is split at blanks and colons.
 fn can_be_preloaded(folder: &Path) -> bool {
     let bytes = folder.as_os_str().as_encoded_bytes();
     !bytes.iter().any(|byte| matches!(byte, b' ' | b':' | b'\t' | b'\n' | b'$'))
@@ -137,7 +139,7 @@ fn can_be_preloaded(folder: &Path) -> bool {
 
 pub(super) fn place_in(folder: &Path, name: &str, content: &[u8]) -> io::Result<PathBuf> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    // Whoever can write here decides what runs in the user's programs.
+    // A user who can write here decides what runs in the user's programs.
     let metadata = fs::symlink_metadata(folder)?;
     if !metadata.is_dir() || metadata.uid() != rustix::process::getuid().as_raw() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the folder belongs to somebody else"));

@@ -31,11 +31,12 @@ pub enum PlacementSpec {
     Random(RandomSpec),
     /// Each leaf switch is filled with consecutive ranks before the next.
     Block(BlockSpec),
-    /// Consecutive ranks on consecutive leaf switches, or groups.
+    /// Consecutive ranks on consecutive leaf switches, or groups; full ones are skipped.
     RoundRobin(RoundRobinSpec),
     /// Whole leaf switches, filled one after another; none of them has ranks of another job.
     ByLeaf(ByLeafSpec),
-    /// Whole groups, filled one after another.
+    /// Whole groups, filled one after another. A group is one of a dragonfly or ring of rings, a pod of a
+    /// tree (the subtree below its top switches), or a segment of rails; other fabrics have none.
     ByGroup(ByGroupSpec),
     /// Nodes from a CSV file.
     File(FileSpec),

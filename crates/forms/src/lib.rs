@@ -4,10 +4,12 @@
 //! * [`macro@report`]: a part of a report, written;
 //! * [`macro@Named`]: choices with names.
 //!
-//! Both derive what all such types have, with the names in parentheses beside it: `#[report(Copy, Eq)]`. A field of
-//! type `Option` is left out where it has no value; `#[always]` above it writes `null` instead.
+//! Both attributes derive the common traits of such types, and those named in parentheses: `#[report(Copy,
+//! Eq)]`. A field of type `Option` is left out if it has no value; `#[always]` above it writes `null`
+//! instead.
 //!
-//! Both also derive `crate::JsonSchema`: that of schemars where a crate tests its schema, else the one of this crate.
+//! Both also derive `crate::JsonSchema`: that of schemars if a crate tests its schema, otherwise the one of
+//! this crate.
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -17,8 +19,8 @@ use syn::{Attribute, Data, DeriveInput, Field, Ident, LitStr, Meta, Token, Type,
 
 /// Reads and writes a table of a scenario: keys are kebab-case, and unknown ones are mistakes.
 ///
-/// With `#[spec(partial)]` each key may be missing, and has the value of the type's `Default` then. Names of the
-/// choices of an enumeration are kebab-case as well.
+/// With `#[spec(partial)]` each key may be missing, and then has the value of the type's `Default`. Names of
+/// the choices of an enumeration are kebab-case as well.
 #[proc_macro_attribute]
 pub fn spec(arguments: TokenStream, item: TokenStream) -> TokenStream {
     formed(arguments, item, |arguments, data| {
@@ -42,14 +44,14 @@ pub fn report(arguments: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// Derives nothing: stands for `schemars::JsonSchema` where no schema is wanted.
+/// Derives nothing: stands for `schemars::JsonSchema` if no schema is wanted.
 #[proc_macro_derive(JsonSchema, attributes(schemars))]
 pub fn no_schema(_: TokenStream) -> TokenStream {
     TokenStream::new()
 }
 
-/// Names the choices of an enumeration: `name()` is kebab-case, or what `#[name("...")]` above a choice says. Where
-/// none holds a value, `ALL` lists them.
+/// Names the choices of an enumeration: `name()` is kebab-case, or the name in `#[name("...")]` above a
+/// choice. If no choice holds a value, `ALL` lists them.
 #[proc_macro_derive(Named, attributes(name))]
 pub fn named(item: TokenStream) -> TokenStream {
     let item = syn::parse_macro_input!(item as DeriveInput);
@@ -75,7 +77,7 @@ pub fn named(item: TokenStream) -> TokenStream {
     quote! {
         impl #enumeration {
             #all
-            /// Returns its name, as it is written.
+            /// Returns the name in its written form.
             pub fn name(#this) -> &'static str {
                 match self {
                     #(Self::#choices { .. } => #names,)*
@@ -86,7 +88,7 @@ pub fn named(item: TokenStream) -> TokenStream {
     .into()
 }
 
-/// Returns a name in kebab-case: `max-min` of `MaxMin`.
+/// Returns a name in kebab-case: `max-min` for `MaxMin`.
 fn kebab(name: &Ident) -> String {
     let mut kebab = String::new();
     for letter in name.to_string().chars() {
@@ -118,7 +120,7 @@ fn formed(
         false => quote!(#name),
     });
     item.attrs.splice(0..0, attributes);
-    // What an attribute of a derive says is known from the derive on.
+    // The content of an attribute of a derive is known from the derive on.
     let derive = quote!(Clone, PartialEq, Debug, ::serde::Serialize, crate::JsonSchema #(, #derived)*);
     item.attrs.insert(0, parse_quote!(#[derive(#derive)]));
     match &mut item.data {
@@ -129,7 +131,7 @@ fn formed(
     quote!(#item).into()
 }
 
-/// Has a field of type `Option` be left out where it has no value, unless something else is said of it.
+/// Leaves out a field of type `Option` if it has no value, unless an attribute says otherwise.
 fn leave_out(field: &mut Field) {
     let count = field.attrs.len();
     field.attrs.retain(|attribute| !attribute.path().is_ident("always"));

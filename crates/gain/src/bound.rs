@@ -1,19 +1,19 @@
-//! What a change could save at most: seen on the run as it is, before anything is simulated.
+//! Upper bound on the time that a change could save, from the original run and without a simulation.
 //!
-//! The critical path is walked back from its end. Where it waits for something that the change moves or takes away,
-//! that wait could go: its time is counted, and the walk goes on with what the same rank did before it, instead of with
-//! what it waited for. Where the path does not touch the change, it stays as it is in the changed program, and so does
-//! its time:
+//! The critical path is walked back from its end. Where it waits for something that the change moves or
+//! removes, that wait could go. Its time is counted, and the walk goes on with the previous activity of the
+//! same rank instead of the one it waited for. Where the path does not touch the change, it stays the same in
+//! the changed program, and so does its time:
 //!
 //! ```text
 //! makespan of the changed program >= makespan - sum of the times that the change could take away on such a path
 //! ```
-//! That holds where what ranks do depends on nothing but each other's messages. On a fabric, messages also share links,
-//! and one that goes may speed up others: there the bound is only an estimate, good enough to try the most promising
-//! changes first.
+//! The bound holds if the activities of ranks depend only on each other's messages. On a fabric, messages
+//! also share links, and a removed message may speed up others. There the bound is only an estimate, good
+//! enough to try the most promising changes first.
 //!
-//! Cost: one walk, O(a) for a activities of the run at worst; a thousandth of a simulation, or a tenth where ranks
-//! hardly compute.
+//! Cost: one walk, O(a) for a activities of the run at worst; a thousandth of a simulation, or a tenth where
+//! ranks hardly compute.
 
 use std::collections::BTreeMap;
 
@@ -26,12 +26,13 @@ use hayase::program::{OpKind, Program, RankProgram};
 use hayase::record::History;
 use hayase::units::Time;
 
-/// Changes of the rank at one instant, at most; then the walk gives up, as that of the critical path does.
+/// Largest number of changes of the rank at one instant; then the walk gives up, as the walk of the critical
+/// path does.
 const MOST_HOPS: u32 = 1000;
 
-/// What a change touches.
+/// Part of a run that a change touches.
 pub enum Touched {
-    /// These operations, by rank and position, and the messages of them.
+    /// These operations, by rank and position, and their messages.
     Operations(BTreeMap<u32, Vec<bool>>),
     /// Messages longer than this \[B\], and their sends and receives.
     Longer(u64),
@@ -40,7 +41,7 @@ pub enum Touched {
 }
 
 impl Touched {
-    /// What a change touches; `None` of one that is none.
+    /// Returns the part of a run that a change touches; `None` if there is no change.
     pub fn by(change: &Change, program: &Program, eager: Option<u64>) -> Option<Self> {
         match change {
             Change::None => None,
@@ -57,7 +58,7 @@ impl Touched {
         }
     }
 
-    /// All calls of the collectives of these numbers, and the waits for them.
+    /// Returns all calls of the collectives with these numbers, and the waits for them.
     pub fn collectives(program: &Program, is_it: impl Fn(u32) -> bool) -> Self {
         let mut touched = BTreeMap::new();
         let which: Vec<bool> = (0..program.collectives.len() as u32).map(is_it).collect();
@@ -94,7 +95,7 @@ impl Touched {
                 Action::Replace { calls, .. } => calls.iter().for_each(|&(rank, event)| touch(rank, event)),
             }
         }
-        // Who comes earlier to a collective operation is earlier for all its members.
+        // A rank that arrives earlier at a collective operation is earlier for all its members.
         let mut which = vec![false; program.collectives.len()];
         for (&rank, ops) in &touched {
             let of = &program.rank(RankId(rank)).ops;
@@ -135,7 +136,7 @@ impl Touched {
     }
 }
 
-/// Marks the waits for marked collectives; those for messages are known by the message.
+/// Marks the waits for marked collectives; waits for messages are known by the message.
 fn mark_waits(ops: &mut [bool], of: &RankProgram) {
     if !of.ops.iter().any(|op| op.kind == OpKind::Icollective) {
         return;
@@ -157,10 +158,11 @@ fn mark_waits(ops: &mut [bool], of: &RankProgram) {
     }
 }
 
-/// Most that can be saved \[s\] by changing this, in a run; `None` where the run was not kept.
+/// Returns the largest time that a change could save \[s\]; `None` if the activities of the run were not
+/// kept.
 pub fn most_saved(base: &Base, touched: &Touched) -> Option<f64> {
     let history = base.replayed.history.as_ref()?;
-    // Of a region the report has other ends than those of the run.
+    // The ends in the report are those of the selected region, not of the run.
     let ends = base.program.rank_ids().filter_map(|rank| Some((rank, history.of(rank).last()?.end)));
     let (last, time) = ends.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let cursors = base.program.rank_ids().map(|rank| history.of(rank).len()).collect();
@@ -174,8 +176,8 @@ pub fn most_saved(base: &Base, touched: &Touched) -> Option<f64> {
 struct Walk<'a> {
     history: &'a History,
     touched: &'a Touched,
-    /// By rank, how many of its activities begin before the time that the walk has come to; times only go back, and so
-    /// do these.
+    /// Number of activities of each rank that begin before the present time of the walk. Times only go back,
+    /// and so do these.
     cursors: Vec<usize>,
     rank: RankId,
     time: Time,
@@ -184,7 +186,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The last activity of a rank that begins before a time.
+    /// Returns the last activity of a rank that begins before a time.
     fn before(&mut self, rank: RankId, time: Time) -> Option<&'a Activity> {
         let activities = self.history.of(rank);
         let cursor = &mut self.cursors[rank.0 as usize];
@@ -224,7 +226,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A message has been waited for until now: as the critical path goes on from there.
+    /// Continues from a wait for a message that ends now, as the critical path does.
     fn received(&mut self, activity: &Activity, transfer: &Transfer) {
         let (now, sender) = (self.time, transfer.src);
         if transfer.called > now {

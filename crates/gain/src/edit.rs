@@ -1,20 +1,20 @@
-//! A piece of advice, done: the program that it would make of a program.
+//! Application of a piece of advice to a program.
 //!
-//! A [`Change`](hayase_advice::model::Change) speaks of events, the recorded calls of a rank; the program has
-//! operations. The calls of event n are those with place n + 1, and the calculation before them is interval n. Three
-//! things are done to them:
+//! A [`Change`](hayase_advice::model::Change) names events, the recorded calls of a rank; the program has
+//! operations. The operations of event n have place n + 1, and the calculation before them is interval n.
+//! There are three kinds of edits:
 //!
-//! * **Overlap.** A call that blocks becomes its non-blocking form at one point and a wait at another; of one that does
-//!   not, both move. A calculation is divided where a point lies inside it. The pieces take as long as the whole. A
-//!   change says how early and how late that may be; where in between is a [`Placement`].
-//! * **Merge.** The first message or collective gets the payload of all, the others go. What must be copied is
-//!   computed, before a message is sent and after it is received.
+//! * **Overlap.** A call that blocks becomes its non-blocking form at one point and a wait at another. For a
+//!   non-blocking call, both move. A calculation is divided where a point lies inside it; the pieces take as long as
+//!   the whole. A change gives the earliest post and the latest wait; a [`Placement`] chooses points in between.
+//! * **Merge.** The first message or collective gets the payload of all, and the others go. Bytes to copy become
+//!   computation, before a message is sent and after it is received.
 //! * **Replace.** A collective among some ranks takes the place of each rank's first call, and all the calls go.
 //!
-//! Nothing is done twice to one call: what comes second is skipped. A change of several calls that belong together is
-//! made as a whole or not at all, since half of it would deadlock.
+//! No call is edited twice: a second edit is skipped. A change of several calls that belong together is made
+//! as a whole or not at all, since half of it would deadlock.
 //!
-//! **Order.** Whatever is combined, a communication is posted behind the end of those that it needs (`order`).
+//! **Order.** In any combination, a communication is posted after the end of those that it needs (`order`).
 //!
 //! Source: Gordini, sections 2.1 (overlap), 2.2 (aggregation), 2.3 (collectives).
 
@@ -34,33 +34,33 @@ use hayase::ids::RankId;
 use hayase::program::{Collective, CollectiveCall, Communicator, Counts, Mark, Op, OpKind, Program, RankProgram};
 use hayase::units::Time;
 
-/// What became of the edits of a change.
+/// Numbers of applied and skipped edits of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Applied {
     /// Calls that change.
     pub made: u64,
-    /// Calls that another change has changed already.
+    /// Calls that an earlier change has changed.
     pub taken: u64,
-    /// Calls of which the simulator cannot play the changed form: those that are no operation of the program.
+    /// Calls that are no operation of the program, so that the simulator cannot play their changed form.
     pub unknown: u64,
 }
 
-/// A program that is being changed.
+/// Program under change.
 #[derive(Debug)]
 pub struct Changed<'a> {
     program: &'a Program,
-    /// How long a rank takes to copy a byte \[ps/B\].
+    /// Time that a rank takes to copy a byte \[ps/B\].
     copy: f64,
     ranks: BTreeMap<u32, RankEdit<'a>>,
     communicators: Vec<Communicator>,
     collectives: Vec<Collective>,
     numbers: FxHashMap<Collective, u32>,
-    /// How many changes were made.
+    /// Number of changes made.
     changes: usize,
 }
 
 impl<'a> Changed<'a> {
-    /// Nothing is changed yet; copying takes so long \[ps/B\].
+    /// Creates an unchanged copy; copying takes `copy` \[ps/B\].
     pub fn new(program: &'a Program, copy: f64) -> Self {
         Self {
             program,
@@ -73,15 +73,15 @@ impl<'a> Changed<'a> {
         }
     }
 
-    /// Makes a change.
+    /// Applies a change.
     ///
-    /// Where its own communications would cross, the later one is posted behind the end of the earlier.
+    /// Where communications of the change would cross, the later one is posted after the end of the earlier.
     ///
     /// Cost: O(c log o) for c calls that change and o operations of their rank.
     ///
     /// # Errors
-    /// Nothing of it can be done, or it crosses what was changed before: why, as the end of a sentence. The program is
-    /// good for nothing then.
+    /// No edit can be applied, or the change crosses an earlier one. The reason is the end of a sentence. The
+    /// program must not be used after an error.
     pub fn add(&mut self, edits: &[Edit], placement: Placement) -> Result<Applied, Refused> {
         let whole = edits.iter().any(|edit| !matches!(edit.action, Action::Overlap { .. }));
         if whole && edits.iter().any(|edit| self.meets_another(edit)) {
@@ -156,10 +156,10 @@ impl<'a> Changed<'a> {
         }
     }
 
-    /// The changed program.
+    /// Builds the changed program.
     ///
     /// # Errors
-    /// A wait would come before what it waits for: the change makes no sense.
+    /// A wait would come before the call that it waits for: the change makes no sense.
     pub fn build(self) -> Result<Program, String> {
         let mut program = self.program.clone();
         program.communicators.extend(self.communicators);
@@ -177,7 +177,7 @@ impl<'a> Changed<'a> {
         self.ranks.entry(number).or_insert_with(|| RankEdit::new(program.rank(RankId(number))))
     }
 
-    /// Whether any call of the edit is changed already.
+    /// True if an earlier change has changed a call of the edit.
     fn meets_another(&self, edit: &Edit) -> bool {
         let taken = |rank: u32, event: u64| {
             self.ranks.get(&rank).is_some_and(|rank| rank.calls(event).any(|op| rank.is_taken(op)))
@@ -191,7 +191,7 @@ impl<'a> Changed<'a> {
         }
     }
 
-    /// Makes one call of several; says which operation it is.
+    /// Merges several calls into one and returns its operation.
     fn merge(&mut self, rank: u32, event: u64, with: &[u64], bytes: u64, copy: u64) -> Result<u32, String> {
         let copying = (copy > 0).then(|| Op::calc(Time::from_ps(copy as f64 * self.copy)));
         let one = |rank: &RankEdit<'_>, event: u64| {
@@ -217,7 +217,7 @@ impl<'a> Changed<'a> {
             OpKind::Recv | OpKind::Irecv => 1,
             _ => 2,
         };
-        // As soon as one of them is complete now, all of it is to be.
+        // The merged call must be complete at the first completion of its parts.
         let nonblocking = op.kind.is_nonblocking();
         let own = rank.waits_for(first);
         let mut end = own;
@@ -250,7 +250,8 @@ impl<'a> Changed<'a> {
         Ok(first)
     }
 
-    /// A collective operation of these ranks; those with the same members and root share a communicator.
+    /// Adds a collective operation of these ranks; operations with the same members and root share a
+    /// communicator.
     fn new_collective(&mut self, name: &str, members: &[u32], root: Option<u32>, bytes: u64) -> Result<u32, String> {
         let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
         let wanted = plain(name);
@@ -270,7 +271,8 @@ impl<'a> Changed<'a> {
         };
         let group = Communicator::Group(members.into());
         let first = self.program.communicators.len();
-        // Its calls on one communicator come in one order at all ranks; those with another root may come in another.
+        // All ranks make the calls on one communicator in one order; calls with another root may come in another
+        // order.
         let same = |at: &usize| {
             self.communicators[*at] == group
                 && self
@@ -296,7 +298,7 @@ impl<'a> Changed<'a> {
     }
 }
 
-/// The operations of an event of a rank, its computation among them.
+/// Returns the operations of an event of a rank, including its computation.
 pub(super) fn calls(of: &RankProgram, event: u64) -> std::ops::Range<u32> {
     let place = u32::try_from(event + 1).unwrap_or(u32::MAX);
     let first = of.places.partition_point(|&other| other < place);
@@ -308,46 +310,46 @@ fn is_communication(kind: OpKind) -> bool {
     matches!(kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv) || kind.is_collective()
 }
 
-/// What became of one call.
+/// Outcome of the edit of one call.
 enum Done {
     Made(OpMove),
     Taken,
     Unknown,
 }
 
-/// An operation to put in.
+/// Operation to insert.
 #[derive(Clone, Copy, Debug)]
 enum New {
-    /// Here the operation it is of starts.
+    /// Start of the original operation in its new form.
     Post(Op),
-    /// A wait for the operation it is of.
+    /// Wait for the original operation.
     Wait,
-    /// Something else.
+    /// Another operation.
     Op(Op),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Insert {
-    /// Before this operation or, in a calculation, after this part of it.
+    /// Operation before which it is inserted; in a calculation, the part of it that comes before.
     at: (u32, f64),
     turn: Turn,
-    /// The operation of the program that it is of.
+    /// Index of the original operation.
     of: u32,
     new: New,
 }
 
-/// A rank that is being changed; operations are named by their positions before.
+/// Rank under change; operations are named by their original positions.
 #[derive(Debug)]
 struct RankEdit<'a> {
     of: &'a RankProgram,
     removed: FxHashSet<u32>,
     replaced: FxHashMap<u32, Op>,
-    /// Operations whose waits go.
+    /// Operations whose waits are removed.
     unwaited: FxHashSet<u32>,
     inserts: Vec<Insert>,
-    /// By the operation that is waited for, the one that waits; made when it is asked for.
+    /// Waiting operation of each operation that is waited for; built on first use.
     waiters: Option<FxHashMap<u32, u32>>,
-    /// What has moved, and what must stay behind what.
+    /// Moved operations, and the order that they must keep.
     order: Order,
 }
 
@@ -364,7 +366,7 @@ impl<'a> RankEdit<'a> {
         }
     }
 
-    /// The operations of an event, its computation among them.
+    /// Returns the operations of an event, including its computation.
     fn calls(&self, event: u64) -> std::ops::Range<u32> {
         calls(self.of, event)
     }
@@ -381,7 +383,7 @@ impl<'a> RankEdit<'a> {
         self.inserts.push(Insert { at, turn, of, new });
     }
 
-    /// The operation that waits for this one.
+    /// Returns the operation that waits for this one.
     fn waiter(&mut self, op: u32) -> Option<u32> {
         let of = self.of;
         let waiters = self.waiters.get_or_insert_with(|| {
@@ -400,14 +402,15 @@ impl<'a> RankEdit<'a> {
         waiters.get(&op).copied()
     }
 
-    /// The operation with which what this one does is over; `None`: a test or one of several waits, it is not known
-    /// which.
+    /// Returns the operation that completes this one; `None` if it is not known because of a test or several
+    /// waits.
     fn waits_for(&mut self, op: u32) -> Option<u32> {
         if self.of.ops[op as usize].kind.is_nonblocking() { self.waiter(op) } else { Some(op) }
     }
 
-    /// Where a point is, seen from an event. Borders of regions divide the computation before a call into several
-    /// calculations.
+    /// Returns the position of a point given relative to an event.
+    ///
+    /// Borders of regions divide the computation before a call into several calculations.
     fn position(&self, event: u64, point: Point) -> (u32, f64) {
         let interval = event.saturating_add_signed(point.interval);
         let calls = self.calls(interval);
@@ -415,7 +418,7 @@ impl<'a> RankEdit<'a> {
         let calcs = calls.start..calls.start + calls.clone().take_while(computed).count() as u32;
         let fraction = f64::from(point.fraction).max(0.0);
         if fraction >= 1.0 {
-            // Behind all of the computation is before what follows it.
+            // The end of the computation is the position before the next operation.
             return (calcs.end, 0.0);
         }
         let duration = |at: u32| self.of.ops[at as usize].duration();
@@ -430,12 +433,12 @@ impl<'a> RankEdit<'a> {
         (calcs.end, 0.0)
     }
 
-    /// The operation with which what this one does is over.
+    /// Returns the operation that completes this one, or this one if that is not known.
     fn end(&mut self, op: u32) -> u32 {
         self.waits_for(op).unwrap_or(op)
     }
 
-    /// Behind the longest calculation between the end of a call and this position.
+    /// Returns the position after the longest calculation between the end of a call and `end`.
     fn behind_longest(&mut self, call: u32, end: (u32, f64)) -> (u32, f64) {
         let of = self.of;
         let from = self.end(call);
@@ -456,7 +459,7 @@ impl<'a> RankEdit<'a> {
         longest.1
     }
 
-    /// The operation that a part of an event is.
+    /// Returns the operation of a part of an event.
     fn part(&self, event: u64, part: CallPart) -> Option<u32> {
         let wanted = |kind: OpKind| match part {
             CallPart::Send => matches!(kind, OpKind::Send | OpKind::Isend),
@@ -466,12 +469,12 @@ impl<'a> RankEdit<'a> {
         self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind))
     }
 
-    /// The operations that one of an event needs.
+    /// Returns the operations that an edited event needs.
     fn needed(&self, event: u64, needs: &[Needed]) -> Vec<u32> {
         needs.iter().filter_map(|need| self.part(event.checked_sub(need.distance)?, need.part)).collect()
     }
 
-    /// Takes a part of an event from its place; where it goes instead.
+    /// Removes a part of an event from its place and returns its new place.
     fn overlap(&mut self, event: u64, part: CallPart, (post, wait): (Point, Point), placement: Placement) -> Done {
         let Some(op) = self.part(event, part) else { return Done::Unknown };
         if self.is_taken(op) {
@@ -481,7 +484,7 @@ impl<'a> RankEdit<'a> {
         if placement.late_post {
             post = (op, 0.0);
         }
-        // Never earlier than now: the two halves of a sendrecv wait behind both.
+        // The wait never moves earlier: both halves of a sendrecv wait at the end of the call.
         let end = self.end(op);
         if wait.0 <= end {
             wait = (end + 1, 0.0);
@@ -492,7 +495,7 @@ impl<'a> RankEdit<'a> {
         let mut new = self.of.ops[op as usize];
         let waited = match new.kind {
             OpKind::Send | OpKind::Recv | OpKind::Collective => true,
-            // What nobody waits for is not waited for later either.
+            // An operation without a wait does not get one.
             _ => self.waiter(op).is_some(),
         };
         new.kind = match part {
@@ -506,7 +509,7 @@ impl<'a> RankEdit<'a> {
         Done::Made(OpMove { op, post, moved: Some(new), wait: waited.then_some(wait), needs: Vec::new() })
     }
 
-    /// Puts in what was taken from its place.
+    /// Inserts the moved operations at their new places.
     fn carry_out(&mut self, plans: Vec<OpMove>, change: usize) -> Result<(), order::Crossing> {
         for OpMove { op, post, moved, wait, .. } in self.order.add(plans, change)? {
             let Some(new) = moved else { continue };
@@ -519,7 +522,8 @@ impl<'a> RankEdit<'a> {
         Ok(())
     }
 
-    /// Takes the communication of an event out, and puts a collective in its place if one is given; says where.
+    /// Removes the communication of an event, inserts `collective` in its place if given, and returns the
+    /// place.
     fn replace(&mut self, event: u64, collective: Option<u32>) -> Result<u32, String> {
         let calls: Vec<u32> = self.calls(event).filter(|&op| is_communication(self.of.ops[op as usize].kind)).collect();
         let Some(&first) = calls.first() else {
@@ -535,11 +539,11 @@ impl<'a> RankEdit<'a> {
         Ok(first)
     }
 
-    /// The rank, changed; `None` if something is waited for before it starts.
+    /// Builds the changed rank; `None` if a wait comes before its operation.
     fn build(mut self) -> Option<RankProgram> {
         self.inserts.arrange_by(|a, b| {
             let place = |insert: &Insert| (insert.at.0, insert.at.1.to_bits());
-            // Fractions are not negative, so their bits are in their order.
+            // Fractions are not negative, so the order of their bits is their order.
             place(a).cmp(&place(b)).then(a.turn.cmp(&b.turn)).then(a.of.cmp(&b.of))
         });
         let of = self.of;
@@ -589,24 +593,24 @@ impl<'a> RankEdit<'a> {
     }
 }
 
-/// Writes a changed rank.
+/// Writer of a changed rank.
 struct Writer<'a> {
     from: &'a RankProgram,
     to: RankProgram,
-    /// Where the operations of before are now.
+    /// New positions of the original operations.
     positions: Vec<u32>,
     failed: bool,
 }
 
 impl Writer<'_> {
-    /// Appends an operation that stands where this one of before did.
+    /// Appends an operation with the place and site of the original operation `like`.
     fn push(&mut self, like: u32, op: Op) {
         self.to.ops.push(op);
         self.to.places.extend(self.from.place(like as usize));
         self.to.sites.extend(self.from.sites.get(like as usize));
     }
 
-    /// A border of a region stands where it stood among the operations.
+    /// Appends a border of a region at the same place among the operations.
     fn mark(&mut self, mark: &Mark) {
         self.to.marks.push(Mark { at: self.to.ops.len() as u32, ..*mark });
     }

@@ -1,15 +1,17 @@
-//! What a change brings: the changed program, played on the same nodes and network.
+//! Gain of a change: the changed program, simulated on the same nodes and network.
 //!
 //! ```text
-//! gain = makespan of the program as it is - makespan of the changed program
+//! gain = makespan of the original program - makespan of the changed program
 //! ```
-//! What can be posted and waited for at several places is simulated at several [`Placement`]s; the best one counts.
-//! Simulations are what advice costs, so there is a number of them for all findings together. They go to what could
-//! save most by the [`bound`](super::bound) of each finding, and what has been found so far; what cannot save anything
-//! is not simulated at all. How many are left over is said. A *thorough* judge simulates everything.
+//! A change whose communications can be posted and waited for at several places is simulated at several
+//! [`Placement`]s; the best one counts. Simulations are the cost of advice, so their number is limited for
+//! all findings together. They go to the changes that could save most, by the [`bound`](super::bound) of each
+//! finding and its best gain so far. A change that cannot save anything is not simulated. The number of
+//! findings left over is reported. A *thorough* judge simulates everything.
 //!
-//! A change that the simulation shows to deadlock, or that leaves messages nobody receives, has no gain but a reason.
-//! Findings are simulated in parallel, each by itself; their order does not depend on which is done first.
+//! A change that deadlocks in the simulation, or leaves messages without a receive, has a reason in place of
+//! a gain. Findings are simulated in parallel and independently; their order does not depend on which is done
+//! first.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -32,92 +34,92 @@ use hayase::scenario::Scenario;
 use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::{Bytes, Time};
 
-/// Simulations of algorithms of collective operations.
+/// Largest number of simulations of collective algorithms.
 pub(super) const ALGORITHMS: usize = 8;
 
-/// Simulations of findings, all placements counted.
+/// Largest number of simulations of findings, including all placements.
 const SIMULATIONS: usize = 14;
 
-/// How many of them are run side by side: what the next ones are depends on what these give. Not the number of threads,
-/// on which no result may depend.
+/// Number of simulations that run side by side, because their results choose the next ones. It is not the
+/// number of threads, on which no result may depend.
 const AT_ONCE: usize = 4;
 
-/// The part of what a finding may still save that counts, once more for each placement that was tried.
+/// Factor on the remaining hope of a finding for each placement that was tried.
 const AGAIN: f64 = 0.25;
 
-/// Why something is not simulated: not worth it.
+/// Reason to skip a simulation: the change is not worth it.
 const NO_USE: &str = "by the critical path it cannot save a thousandth of the run";
 
-/// Why something is not simulated: others come first.
+/// Reason to skip a simulation: other changes come first.
 const UNTRIED: &str = "other changes could save more, and were simulated; --all simulates all";
 
-/// Why a simulation was not played to its end.
+/// Reason to stop a simulation early.
 const SLOWER: &str = "the changed program would take longer";
 
-/// How the reason begins where a changed program does not come to its end.
+/// First words of the reason if a changed program does not complete.
 const DEADLOCKS: &str = "the changed program would deadlock";
 
-/// Share of the run that a piece of advice must save to be shown.
+/// Smallest share of the run that a piece of advice must save to be shown.
 pub const LEAST_GAIN: f64 = 0.001;
 
-/// Share of all ranks' time that waits must take to be shown, where there is no change to simulate.
+/// Smallest share of all ranks' time that waits without a change to simulate must take to be shown.
 pub const LEAST_WAIT: f64 = 0.01;
 
-/// Simulates changes.
+/// Judge of findings by simulation.
 #[derive(Clone, Copy)]
 pub struct Judge<'a> {
-    /// The program as it is, and what it is played on.
+    /// Original program with its nodes and network.
     pub replay: &'a Scenario<ProgramWork>,
-    /// How long a rank takes to copy a byte \[ps/B\].
+    /// Time that a rank takes to copy a byte \[ps/B\].
     pub copy: f64,
-    /// Looks on and may end each simulation.
+    /// Observer that may end each simulation.
     pub watch: Option<&'a dyn Watch>,
-    /// Whether everything is simulated, and to its end.
+    /// True if everything is simulated, and to its end.
     pub thorough: bool,
 }
 
-/// What a simulation gave.
+/// Result of a simulation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Simulated {
-    /// When the last rank ended; of a region that is asked for, its time \[s\].
+    /// End of the last rank, or the time of the selected region \[s\].
     pub makespan_s: f64,
-    /// When the last rank ended, where a region is asked for \[s\].
+    /// End of the last rank if a region is selected \[s\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_s: Option<f64>,
-    /// What its critical path consists of; empty where the run was too long to be walked back through.
+    /// Parts of the critical path; empty if the run was too long to walk it back.
     pub critical_path: Vec<PathPart>,
-    /// Messages that nobody asked for.
+    /// Number of messages that no rank received.
     #[serde(skip)]
     pub unreceived: u64,
 }
 
-/// A finding and what it would bring.
+/// Finding and its gain.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
-    /// The finding.
+    /// Finding of the search.
     pub finding: Finding,
-    /// The changed run, or why there is none: a sentence's end.
+    /// Changed run, or the reason why there is none, as the end of a sentence.
     pub changed: Result<Simulated, String>,
-    /// Calls whose change could not be played, or that were not listed.
+    /// Number of calls whose change could not be played or was not listed.
     pub not_in_it: u64,
-    /// Where what can move was put.
+    /// Placement of the moved communications.
     pub placement: Placement,
-    /// The most that it could save \[s\], by the critical path of the program as it is.
+    /// Upper bound on the time that it could save \[s\], from the original critical path.
     pub most_s: f64,
 }
 
 impl Judged {
-    /// Time saved \[s\]; negative where the change costs time.
+    /// Time saved \[s\]; negative if the change costs time.
     pub fn saved_s(&self, base: &Simulated) -> Option<f64> {
         self.changed.as_ref().ok().map(|changed| base.makespan_s - changed.makespan_s)
     }
 
-    /// Whether it was left for others that could save more.
+    /// True if it was not simulated because others could save more.
     pub fn is_untried(&self) -> bool {
         self.changed.as_ref().is_err_and(|why| why == UNTRIED)
     }
 
-    /// Whether it saves something; of what was not simulated, whether enough of the time of all ranks \[s\] is at
+    /// True if it saves enough or, without a simulation, if enough of the time of all ranks \[s\] is at
     /// stake.
     fn is_worth(&self, base: Option<&Simulated>, time_s: f64) -> bool {
         if let Some((base, saved)) = base.and_then(|base| Some((base, self.saved_s(base)?))) {
@@ -126,7 +128,7 @@ impl Judged {
         if self.changed.as_ref().is_err_and(|why| [NO_USE, SLOWER, UNTRIED].contains(&why.as_str())) {
             return false;
         }
-        // What was only guessed, and cannot be.
+        // An unproven change that deadlocks is wrong.
         if self.finding.certainty() == Certainty::Check
             && self.changed.as_ref().is_err_and(|why| why.starts_with(DEADLOCKS))
         {
@@ -144,23 +146,24 @@ impl Judged {
 /// Advice, best first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ranked {
-    /// The program as it is, where it was simulated.
+    /// Original run, if it was simulated.
     pub base: Option<Simulated>,
-    /// The findings.
+    /// Findings in the order of their gains.
     pub findings: Vec<Judged>,
-    /// What can be done at once.
+    /// Findings that can be applied together.
     pub together: Option<Together>,
-    /// How many more were found that are not worth it.
+    /// Number of further findings that are not worth it.
     pub hidden: u64,
-    /// How many more were found that were not simulated, because others could save more.
+    /// Number of further findings that were not simulated because others could save more.
     pub untried: u64,
-    /// The most that one of them could save \[s\].
+    /// Largest time that one of those could save \[s\].
     pub untried_s: f64,
 }
 
 impl Ranked {
-    /// Advice that was not simulated, the most time at stake first; `everything`: also waits that are short against the
-    /// `computed` time of all ranks \[s\].
+    /// Ranks advice without a simulation, the most time at stake first.
+    ///
+    /// With `everything`, it keeps waits that are short compared with the `computed` time of all ranks \[s\].
     pub fn unsimulated(mut findings: Vec<Finding>, why: &str, computed: f64, everything: bool) -> Self {
         findings.arrange_by(by_stake);
         let judged = |finding: Finding| Judged {
@@ -184,7 +187,7 @@ impl Ranked {
         ranked
     }
 
-    /// Leaves out what is not worth it, given the time of all ranks \[s\].
+    /// Removes findings that are not worth it, given the time of all ranks \[s\].
     fn hide(&mut self, time_s: f64) {
         let all = self.findings.len();
         let base = self.base.as_ref();
@@ -198,11 +201,14 @@ impl Ranked {
 }
 
 impl<'a> Judge<'a> {
-    /// Simulates findings and ranks them: by the time they save, then those of which that is not known by the time at
-    /// stake. Without `everything`, what is not worth it is left out.
+    /// Simulates findings and ranks them by the time they save; findings without a simulation follow, by the
+    /// time at stake.
     ///
-    /// Cost: a walk of the critical path each; so many simulations as there are for all, or of a thorough judge one
-    /// each and four of those that move; and a few more for all together.
+    /// Without `everything`, findings that are not worth it are left out.
+    ///
+    /// Cost: a walk of the critical path for each finding; the limited simulations, and a few more for all
+    /// findings together. A thorough judge takes one simulation for each finding, or four if communications
+    /// move.
     pub fn rank(&self, base: &Base, findings: Vec<Finding>, everything: bool) -> Ranked {
         let mut judged = self.judge(base, findings);
         let base = &base.simulated;
@@ -222,12 +228,12 @@ impl<'a> Judge<'a> {
         ranked
     }
 
-    /// Simulates findings; of several placements of one the best counts, and its text says which.
+    /// Simulates findings; the best placement of each counts, and the text of the finding names it.
     fn judge(&self, base: &Base, findings: Vec<Finding>) -> Vec<Judged> {
         let mut open: Vec<Open> = findings.into_par_iter().map(|finding| self.open(base, finding)).collect();
         let prunes = !self.thorough && self.is_bound();
         let least = if prunes { LEAST_GAIN * base.simulated.makespan_s } else { f64::NEG_INFINITY };
-        // The same change of what the program runs on may be advised at several places.
+        // The same change of the scenario may be advised at several places.
         let twins: Vec<usize> = (0..open.len())
             .map(|at| {
                 let change = &open[at].finding.change;
@@ -242,7 +248,7 @@ impl<'a> Judge<'a> {
                 .map(|at| (open[at].hope(&base.simulated), at))
                 .filter(|&(hope, _)| hope >= least)
                 .collect();
-            // As much hope: each of them once before one of them twice.
+            // With equal hope, each finding is tried once before one is tried twice.
             next.arrange_by(|&(a_hope, a), &(b_hope, b)| {
                 let (a, b) = (&open[a], &open[b]);
                 let by_tries = b.weight.total_cmp(&a.weight);
@@ -264,23 +270,25 @@ impl<'a> Judge<'a> {
         open.into_iter().zip(done).map(close).collect()
     }
 
-    /// Whether what the critical path says of a change is sure: nothing but messages connects the ranks, and each of
-    /// them does one thing after the other.
+    /// True if the critical path gives a strict bound: only messages connect the ranks, and each rank does
+    /// one thing after the other.
     pub(super) fn is_bound(&self) -> bool {
         let plain = self.replay.system().node().facts().path_bounds;
-        // What lies on no critical path of the whole run may still shorten a region.
+        // A change off the critical path of the whole run may still shorten a region.
         let whole = self.replay.work().region.is_none();
         plain && whole && self.replay.network().is_none() && !self.replay.work().program.has_graphs()
     }
 
-    /// When a simulation that may take so many times as long as the program as it is need not go on \[s\]: it is known
-    /// then to be slower. Of a region nothing is known before the end.
+    /// Returns the time at which a simulation can stop because it is slower \[s\]: `times` the original
+    /// makespan.
+    ///
+    /// For a region nothing is known before the end, so there is no such time.
     pub(super) fn until(&self, base: &Base, times: f64) -> Option<f64> {
         let whole = self.replay.work().region.is_none();
         (whole && !self.thorough).then_some(times * base.simulated.makespan_s)
     }
 
-    /// A finding before it is simulated.
+    /// Prepares a finding for its simulations.
     fn open(&self, base: &Base, finding: Finding) -> Open {
         let touched = Touched::by(&finding.change, &base.program, super::rules::eager(self));
         let most_s = match self.thorough {
@@ -316,7 +324,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What the change makes of the replay.
+    /// Applies a change to the replay.
     fn change(&self, change: &Change, placement: Placement) -> Result<(Scenario<ProgramWork>, Applied), String> {
         match change {
             Change::None => Err("there is no change that follows from the run alone".into()),
@@ -329,31 +337,31 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Plays it; `known` messages are not received in the program as it is.
+    /// Simulates a replay; the original program leaves `known` messages without a receive.
     ///
     /// # Errors
-    /// It does not come to its end.
+    /// The run does not complete, or leaves more messages without a receive.
     pub fn play(&self, replay: &Scenario<ProgramWork>, known: u64) -> Result<Simulated, String> {
         self.play_until(replay, known, None)
     }
 
-    /// Plays it, until it is known to take longer than this \[s\].
+    /// Simulates a replay until it is known to take longer than `until` \[s\].
     fn play_until(&self, replay: &Scenario<ProgramWork>, known: u64, until: Option<f64>) -> Result<Simulated, String> {
         let until = until.map(Time::from_seconds);
         let options = RunOptions { until, watch: self.watch, ..RunOptions::default() };
         received(&replay.run(options), known, until.is_some())
     }
 
-    /// When it ends \[s\], where it comes to its end by `until`.
+    /// Returns the makespan \[s\] if the replay completes by `until` \[s\].
     pub(super) fn makespan(&self, replay: &Scenario<ProgramWork>, known: u64, until: Option<f64>) -> Option<f64> {
         let until = until.map(Time::from_seconds);
-        // Nothing is kept: only when it ends is asked for.
+        // Only the makespan is needed, so no activities are kept.
         let options = RunOptions { until, room: Some(0), watch: self.watch, ..RunOptions::default() };
         Some(received(&replay.run(options), known, until.is_some()).ok()?.makespan_s)
     }
 }
 
-/// What simulating a finding at a placement gave.
+/// Result of the simulation of a finding at a placement.
 #[derive(Clone, Debug)]
 struct Outcome {
     changed: Result<Simulated, String>,
@@ -361,25 +369,25 @@ struct Outcome {
     placement: Placement,
 }
 
-/// A finding that is being judged.
+/// Finding that is being judged.
 struct Open {
     finding: Finding,
-    /// Most that it could save \[s\].
+    /// Upper bound on the time that it could save \[s\].
     most_s: f64,
-    /// Where it has not been tried yet.
+    /// Placements that have not been tried yet.
     placements: Vec<Placement>,
-    /// What of its hope counts: less with each that was tried.
+    /// Weight of its hope, which falls with each try.
     weight: f64,
     best: Option<Outcome>,
 }
 
 impl Open {
-    /// What another simulation may show \[s\]: what could be saved beyond what is known to be, less with each that was
-    /// tried.
+    /// Returns the time that another simulation may save beyond the best so far \[s\], weighted by the number
+    /// of tries.
     fn hope(&self, base: &Simulated) -> f64 {
         let best = self.best.as_ref().and_then(|best| best.changed.as_ref().ok());
         let saved = best.map_or(0.0, |best| base.makespan_s - best.makespan_s).max(0.0);
-        // What has no bound comes first, by the time at stake.
+        // Findings without a bound come first, by the time at stake.
         if self.most_s.is_finite() { (self.most_s - saved) * self.weight } else { self.most_s }
     }
 
@@ -398,7 +406,8 @@ impl Open {
         }
     }
 
-    /// With the best that was found; `sure` says that it cannot save more than its bound.
+    /// Ends the judgement with the best outcome; `sure` is true if the finding cannot save more than its
+    /// bound.
     fn close(self, best: Option<Outcome>, sure: bool, base: &Simulated) -> Judged {
         let Self { mut finding, most_s, .. } = self;
         let left_out = match &finding.change {
@@ -417,7 +426,7 @@ impl Open {
     }
 }
 
-/// What a replay gave, where it came to its end; `bounded` says that it was stopped where it took too long.
+/// Returns the result of a replay; `bounded` is true if the replay was to stop when it took too long.
 fn received(replayed: &ProgramOutcome, known: u64, bounded: bool) -> Result<Simulated, String> {
     if bounded && replayed.report.head.status == Status::Interrupted {
         return Err(SLOWER.to_owned());
@@ -429,10 +438,10 @@ fn received(replayed: &ProgramOutcome, known: u64, bounded: bool) -> Result<Simu
     Ok(simulated)
 }
 
-/// What a replay says of itself.
+/// Converts the outcome of a replay.
 ///
 /// # Errors
-/// It did not come to its end.
+/// The replay did not complete.
 pub fn outcome(replayed: &ProgramOutcome) -> Result<Simulated, String> {
     match replayed.report.head.status {
         Status::Complete => Ok(Simulated {
@@ -451,7 +460,7 @@ pub fn outcome(replayed: &ProgramOutcome) -> Result<Simulated, String> {
     }
 }
 
-/// The same program on what a change makes of the scenario.
+/// Applies a change to the scenario of a replay; the program stays.
 pub(super) fn scenario(
     replay: &Scenario<ProgramWork>,
     change: &ScenarioChange,
@@ -476,7 +485,7 @@ pub(super) fn scenario(
     replay.with_system(changed).map_err(|mistake| mistake.message)
 }
 
-/// Another program of as many ranks on the same.
+/// Exchanges the program of a replay for another of the same number of ranks.
 pub(super) fn with_program(
     replay: &Scenario<ProgramWork>,
     program: impl Into<Arc<Program>>,
@@ -484,7 +493,7 @@ pub(super) fn with_program(
     replay.with_work(replay.work().with_program(program.into())).map_err(|mistake| mistake.message)
 }
 
-/// Collectives with one algorithm named.
+/// Sets the algorithm of one collective operation.
 pub(super) fn with_algorithm(
     spec: &CollectivesSpec,
     collective: &str,
@@ -503,8 +512,8 @@ pub(super) fn with_algorithm(
     }
 }
 
-/// Orders findings by what they save, in steps of [`LEAST_GAIN`]; of one step the proven ones come first. What was not
-/// simulated comes last.
+/// Orders findings by the time they save, in steps of [`LEAST_GAIN`]; within a step the proven ones come
+/// first. Findings without a simulation come last.
 fn order(a: &Judged, b: &Judged, base: &Simulated) -> Ordering {
     let gain = |judged: &Judged| judged.saved_s(base).unwrap_or(f64::NEG_INFINITY);
     let step = |judged: &Judged| (gain(judged) / (LEAST_GAIN * base.makespan_s)).round();
@@ -514,7 +523,7 @@ fn order(a: &Judged, b: &Judged, base: &Simulated) -> Ordering {
         .then_with(|| by_stake(&a.finding, &b.finding))
 }
 
-/// Orders findings by the time at stake; at one time the proven ones come first.
+/// Orders findings by the time at stake; at equal time the proven ones come first.
 fn by_stake(a: &Finding, b: &Finding) -> Ordering {
     b.time_ns
         .cmp(&a.time_ns)

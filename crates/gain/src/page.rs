@@ -1,4 +1,4 @@
-//! Advice as the page and the log want it: findings with their gains, lines, and what happened on every rank.
+//! Data of the page and the SARIF log: findings with their gains and lines, and the simulated run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -17,20 +17,20 @@ use hayase::report::replay::PathPart;
 use hayase::units::Time;
 use hayase_output::table::seconds;
 
-/// What was advised on, and where.
+/// Context of the advice: the program and its sources.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Name of the program.
     pub program: String,
-    /// In a few words each: machine, network.
+    /// Facts in a few words each: machine, network.
     pub facts: Vec<(String, String)>,
-    /// What could not be seen.
+    /// Notes on things that could not be seen.
     pub notes: Vec<String>,
-    /// Where the files of the source are looked for.
+    /// Folders that are searched for source files.
     pub folders: Vec<PathBuf>,
 }
 
-/// All of it.
+/// Builds the data of the page.
 pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData {
     let findings: Vec<out::Finding> =
         ranked.findings.iter().map(|judged| finding(judged, ranked.base.as_ref())).collect();
@@ -61,12 +61,14 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
     data
 }
 
-/// Names files in what is said only as long as it takes to tell them apart: long paths hide what differs. Marks keep
-/// them whole. `files` are those that have no marks.
+/// Shortens the paths of files in texts to their shortest unique ends, because long paths hide the
+/// difference.
+///
+/// Marks keep the whole paths. `files` are files without marks.
 fn shorten(data: &mut out::PageData, mut files: BTreeSet<String>) {
     files.extend(data.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.clone()));
     let mut names: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), short_name(file, &files))).collect();
-    // One may be the end of another.
+    // Longest first: one name may be the end of another.
     names.arrange_by_key(|(file, _)| std::cmp::Reverse(file.len()));
     names.retain(|(file, short)| file != short);
     for finding in &mut data.findings {
@@ -82,7 +84,7 @@ fn shorten(data: &mut out::PageData, mut files: BTreeSet<String>) {
     }
 }
 
-/// The shortest end of a path that no other has.
+/// Returns the shortest end of a path that no other path has.
 fn short_name<'a>(file: &'a str, files: &BTreeSet<String>) -> &'a str {
     let ends = file.rmatch_indices('/').map(|(at, _)| &file[at + 1..]);
     let only = |end: &&str| {
@@ -96,7 +98,7 @@ fn gain(before: &Simulated, after: &Simulated) -> out::Gain {
     out::Gain { before_s: before.makespan_s, after_s: after.makespan_s }
 }
 
-/// One finding, for people.
+/// Converts a finding for the page.
 fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
     let Judged { finding, changed, not_in_it, .. } = judged;
     let gain = base.zip(changed.as_ref().ok()).map(|(base, changed)| gain(base, changed));
@@ -104,7 +106,7 @@ fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
     if let Some(base) = base {
         match changed {
             Ok(changed) => {
-                // What leaves a region may be done elsewhere instead.
+                // Time saved in a region may move to another part of the run.
                 if let (Some(before), Some(after)) = (base.whole_s, changed.whole_s) {
                     found.facts.push((
                         "the whole run".to_owned(),
@@ -124,7 +126,7 @@ fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
     found
 }
 
-/// The parts of a critical path in a few words: `compute 80 %, network 15 %`.
+/// Writes the parts of a critical path in a few words: `compute 80 %, network 15 %`.
 pub fn path(parts: &[PathPart]) -> String {
     let mut parts: Vec<&PathPart> = parts.iter().filter(|part| part.part >= 0.005).collect();
     parts.arrange_by(|a, b| b.time_s.total_cmp(&a.time_s).then(a.kind.cmp(b.kind)));
@@ -132,13 +134,13 @@ pub fn path(parts: &[PathPart]) -> String {
     words.join(", ")
 }
 
-/// Whether the name of a place can be that of a file.
+/// True if the name of a place can be the name of a file.
 fn is_file(name: &str) -> bool {
     !name.is_empty() && name != "?" && !name.starts_with("0x")
 }
 
-/// What happened, span by span and message by message, as it was simulated; calls that advice names stay exact, however
-/// long the run.
+/// Converts the simulated run, span by span and message by message; calls that advice names stay exact in a
+/// run of any length.
 pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
     let program = &*base.program;
     let mut run = out::Run::new(program.ranks());
@@ -155,7 +157,7 @@ pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
         })
     };
     let ns = |time: Time| (time.ps() / 1000.0).round() as u64;
-    // Where a message was received: the place of the activity that took it.
+    // Place of the receive of each message: that of the activity that took it.
     let mut taken: BTreeMap<u32, out::PlaceId> = BTreeMap::new();
     for rank in program.rank_ids() {
         for activity in history.of(rank) {
@@ -215,7 +217,7 @@ pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
     run
 }
 
-/// What a call is named in MPI.
+/// Returns the MPI name of a call.
 fn call(program: &Program, op: &hayase::program::Op) -> &'static str {
     match op.kind {
         OpKind::Calc => "",

@@ -1,4 +1,4 @@
-//! Advice for a terminal, and as JSON.
+//! Advice as text for a terminal, and as JSON.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use super::{Ranked, Simulated, Together};
 use hayase::program::caveats::Caveats;
 use hayase_output::table::{Answer, Cell, Grid, Quantity, printable, seconds};
 
-/// The version of the form of advice in JSON.
+/// Version of the JSON format of advice.
 pub const SCHEMA: &str = "hayase-advice-1";
 
-/// A table, best first, and then each piece in words.
+/// Writes a table, best first, and then each piece in words.
 pub fn text(page: &PageData, ranked: &Ranked) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&page.program));
@@ -30,7 +30,7 @@ pub fn text(page: &PageData, ranked: &Ranked) -> Answer {
         text.push_str("\nnothing was found that could be improved\n");
         return text;
     }
-    // Without a simulation nothing is known of what is saved.
+    // Without a simulation no gain is known.
     let gains = page.findings.iter().any(|finding| finding.gain.is_some());
     let mut grid = Grid::new();
     if gains {
@@ -73,7 +73,8 @@ pub fn text(page: &PageData, ranked: &Ranked) -> Answer {
     text
 }
 
-/// Why pieces save more together than alone, and why others are left out: a line each, with times in this unit.
+/// Explains in lines why pieces save more together than alone, and why others are left out; times are in
+/// `unit`.
 pub fn why(together: &Together, unit: Unit) -> Vec<String> {
     let time = |seconds: f64| unit.write(1e9 * seconds);
     let groups = together.only_together.iter().map(|group| {
@@ -85,7 +86,7 @@ pub fn why(together: &Together, unit: Unit) -> Vec<String> {
     groups.chain(left_out).collect()
 }
 
-/// In which the times of all together are written.
+/// Returns the unit of the times of all pieces together.
 pub fn unit(base: &Simulated, together: &Together) -> Unit {
     Unit::of(1e9 * base.makespan_s.max(together.changed.makespan_s))
 }
@@ -97,14 +98,14 @@ fn on_path(run: &Simulated) -> String {
     }
 }
 
-/// The first place, as it is shown in a line.
+/// Returns the first place of a finding, shortened for a table row.
 fn place(finding: &Finding) -> String {
     let first = finding.marks.iter().find(|mark| mark.role == Role::Communication).or(finding.marks.first());
     let known = first.filter(|mark| !mark.file.is_empty());
     known.map_or_else(|| "-".to_owned(), |mark| printable(&short(&mark.file, mark.line)).to_string())
 }
 
-/// A file without its folders, and the line.
+/// Returns a file without its folders, and the line.
 fn short(file: &str, line: u32) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
@@ -130,7 +131,7 @@ fn details(text: &mut Answer, finding: &Finding) {
     }
 }
 
-/// The same for programs: the findings as they were found, with their changes and gains.
+/// Writes JSON for programs: the findings with their changes and gains.
 pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
     let findings: Vec<Value> = ranked
         .findings

@@ -1,20 +1,20 @@
-//! Several pieces of advice in one program: which go together, what that brings, and why.
+//! Several pieces of advice in one program: which are compatible, their gain, and its explanation.
 //!
-//! 1. In the order of gain, each piece that keeps all dependences beside those before it ([`super::edit`]) is taken;
-//!    what crosses is left out, with the reason. This costs no simulation.
-//! 2. All that were taken are simulated as one program; where that is slower than the best piece alone, they are added
-//!    one by one, each that does not make it slower.
-//! 3. What all save should be what each saves, or less, since they hide behind the same time. Where it is more,
-//!    something pays only in company: two ranks that wait for each other gain nothing while one is still late. The few
-//!    pieces that do are looked for: a smallest group that saves more than its parts,
+//! 1. In the order of gain, each piece is taken that keeps all dependences with those before it ([`super::edit`]). A
+//!    piece that crosses another is left out, with the reason. This costs no simulation.
+//! 2. All pieces taken are simulated as one program. If that is slower than the best piece alone, they are added one by
+//!    one, each that does not make the program slower.
+//! 3. The gain of all should be the sum of the single gains or less, since pieces hide behind the same time. If it is
+//!    more, some pieces pay only in company: two ranks that wait for each other gain nothing while one is still late.
+//!    These pieces are searched for as a smallest group that saves more than its parts,
 //!    ```text
 //!    gain(group) - sum of gain(piece) = the excess, nearly all of it
 //!    ```
-//!    and shown beside the sum. If no few are found, the gain is not explained and not shown: pieces are left out, the
-//!    least first, until it is.
+//!    and shown next to the sum. If no small group is found, the gain is not explained and not shown: pieces are left
+//!    out, the least first, until it is.
 //!
-//! All of it has so many simulations (`Trials`); a *thorough* judge has no limit. What is not found with them is not
-//! found.
+//! The number of simulations is limited (`Trials`), except for a *thorough* judge. Explanations that need
+//! more are not found.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -25,58 +25,58 @@ use serde::Serialize;
 use super::edit::Changed;
 use super::gain::{Judge, Judged, LEAST_GAIN, Simulated, scenario, with_program};
 
-/// Pieces of advice that are tried together one after the other, at most, by a thorough judge.
+/// Largest number of pieces that a thorough judge adds one by one.
 const MOST_TRIED: usize = 40;
 
-/// The same, by any other.
+/// Largest number of pieces that any other judge adds one by one.
 const FEW_TRIED: usize = 5;
 
-/// Simulations of several pieces in one program, unless the judge is thorough.
+/// Largest number of simulations of several pieces, unless the judge is thorough.
 const TRIALS: usize = 7;
 
-/// Those of them that are kept for leaving out what is not explained.
+/// Number of these simulations reserved for leaving out unexplained pieces.
 const KEPT_BACK: usize = 2;
 
-/// Why a program is not simulated: there were enough.
+/// Reason for a missing simulation: the limit was reached.
 const NOT_TRIED: &str = "it was not tried";
 
-/// Pieces of a group that is an explanation, at most.
+/// Largest number of pieces in a group that explains a gain.
 const FEW: usize = 4;
 
-/// Groups that explain a gain, at most.
+/// Largest number of groups that explain a gain.
 const GROUPS: usize = 3;
 
-/// Share of the excess that the groups must have.
+/// Smallest share of the excess that the groups must explain.
 const EXPLAINED: f64 = 0.9;
 
 /// Several changes in one program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Together {
-    /// What it gave.
+    /// Simulated run of the combined program.
     pub changed: Simulated,
-    /// The findings that are in it, by id, in the order in which they were taken.
+    /// Findings that are included, by id, in the order in which they were taken.
     pub taken: Vec<String>,
-    /// Those that are not, each with the reason.
+    /// Findings that are left out, each with the reason.
     pub left_out: Vec<(String, String)>,
-    /// What each of them saves alone, summed up \[s\].
+    /// Sum of the times that each included finding saves alone \[s\].
     pub sum_s: f64,
-    /// Groups that save more than their pieces do alone, where all together do.
+    /// Groups that explain why all together save more than their sum.
     pub only_together: Vec<Group>,
 }
 
-/// Findings that save more together than each alone.
+/// Findings that save more together than the sum of each alone.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Group {
-    /// By id, in the order of their gains.
+    /// Ids of the findings, in the order of their gains.
     pub findings: Vec<String>,
-    /// What they save together \[s\].
+    /// Time that they save together \[s\].
     pub gain_s: f64,
-    /// What each saves alone \[s\].
+    /// Time that each saves alone \[s\].
     pub alone_s: Vec<f64>,
 }
 
 impl Group {
-    /// In words, but for the times: which pieces.
+    /// Lists the findings in words, without times.
     pub fn names(&self) -> String {
         match self.findings.as_slice() {
             [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
@@ -85,21 +85,21 @@ impl Group {
     }
 }
 
-/// A finding and what it saves alone.
+/// Finding and the time it saves alone.
 #[derive(Clone, Copy)]
 struct Piece<'j> {
-    /// Its place among those that save time.
+    /// Index among the findings that save time.
     number: usize,
     judged: &'j Judged,
     saved_s: f64,
 }
 
-/// Programs of several pieces that were simulated, and how many more may be.
+/// Simulated programs of several pieces, and the number of simulations left.
 struct Trials<'t> {
     judge: &'t Judge<'t>,
     base: &'t Simulated,
     left: Cell<usize>,
-    /// By the numbers of their pieces, ascending.
+    /// Results by the numbers of their pieces, ascending.
     known: RefCell<BTreeMap<Vec<usize>, Result<Simulated, String>>>,
 }
 
@@ -109,8 +109,9 @@ impl<'t> Trials<'t> {
         Self { judge, base, left: Cell::new(left), known: RefCell::default() }
     }
 
-    /// All these changes at once, in the order of their gains; one alone is known. So many simulations are left
-    /// untouched.
+    /// Simulates all pieces at once, in the order of their gains; a single piece is known already.
+    ///
+    /// `untouched` simulations are held in reserve.
     fn all(&self, pieces: &[Piece<'_>], untouched: usize) -> Result<Simulated, String> {
         if let [only] = pieces {
             return only.judged.changed.clone();
@@ -130,16 +131,16 @@ impl<'t> Trials<'t> {
         simulated
     }
 
-    /// What they save \[s\].
+    /// Returns the time that the pieces save together \[s\].
     fn saved(&self, pieces: &[Piece<'_>], untouched: usize) -> Option<f64> {
         self.all(pieces, untouched).ok().map(|changed| self.base.makespan_s - changed.makespan_s)
     }
 }
 
 impl Judge<'_> {
-    /// What saves time, in one program.
+    /// Combines the findings that save time in one program.
     ///
-    /// Cost: a simulation, more where pieces get in each other's way or save more than their sum, [`TRIALS`] at most.
+    /// Cost: one simulation, or more if pieces conflict or save more than their sum, [`TRIALS`] at most.
     pub(super) fn together(&self, base: &Simulated, judged: &[Judged]) -> Option<Together> {
         let saves = |judged| Judged::saved_s(judged, base).filter(|&saved| saved > 0.0);
         let good = judged.iter().filter_map(|judged| Some((judged, saves(judged)?)));
@@ -157,11 +158,11 @@ impl Judge<'_> {
         Some(Together { changed, taken, left_out, sum_s, only_together })
     }
 
-    /// Those that keep all dependences beside those before them.
+    /// Returns the pieces that keep all dependences with those before them.
     fn compatible<'j>(&self, good: Vec<Piece<'j>>, left_out: &mut Vec<(String, String)>) -> Vec<Piece<'j>> {
         let mut taken: Vec<Piece<'j>> = Vec::new();
         let mut changed = Changed::new(&self.replay.work().program, self.copy);
-        // By change of the program, in their order, the piece it is.
+        // Finding of each change of the program, in their order.
         let mut changes: Vec<&str> = Vec::new();
         for piece in good {
             let Judged { finding, placement, .. } = piece.judged;
@@ -170,11 +171,11 @@ impl Judge<'_> {
                     let with = refused.with.and_then(|with| changes.get(with));
                     let beside = with.map_or_else(String::new, |id| format!("beside {id}, "));
                     left_out.push((finding.id.clone(), beside + &refused.why));
-                    // As far as it was made, it is in there.
+                    // The refused change may be half applied, so the program is built anew.
                     changed = Changed::new(&self.replay.work().program, self.copy);
                     for Piece { judged, .. } in &taken {
                         if let Change::Program { edits, .. } = &judged.finding.change {
-                            // They went together before.
+                            // These changes were compatible before.
                             let _ = changed.add(edits, judged.placement);
                         }
                     }
@@ -187,7 +188,7 @@ impl Judge<'_> {
         taken
     }
 
-    /// All these changes at once.
+    /// Simulates all pieces at once.
     fn all(&self, base: &Simulated, pieces: &[Piece<'_>]) -> Result<Simulated, String> {
         let mut changed = Changed::new(&self.replay.work().program, self.copy);
         let mut replay = self.replay.clone();
@@ -205,8 +206,8 @@ impl Judge<'_> {
 }
 
 impl Trials<'_> {
-    /// As many as save more and more, and the program with them: all at once where that works, one by one where it does
-    /// not.
+    /// Returns the pieces that save more and more, with their program: all at once if that works, else one by
+    /// one.
     fn add_up<'j>(
         &self,
         good: &[Piece<'j>],
@@ -238,7 +239,7 @@ impl Trials<'_> {
         Some((taken, changed))
     }
 
-    /// As many of them as save no more than their sum, or of which a few explain that.
+    /// Returns the pieces that save no more than their sum, or whose excess a few groups explain.
     fn explained<'j>(
         &self,
         mut taken: Vec<Piece<'j>>,
@@ -255,7 +256,7 @@ impl Trials<'_> {
             let groups = groups.iter().map(|group| self.group(&of(group))).collect();
             return Some((taken, changed, groups));
         }
-        // As many of the first as save no more than their sum.
+        // Finds the longest prefix that saves no more than its sum.
         let (mut low, mut high) = (1, taken.len());
         while high - low > 1 {
             let half = low.midpoint(high);
@@ -286,8 +287,9 @@ impl Trials<'_> {
     }
 }
 
-/// Groups of pieces that save more than the pieces do alone, and so explain what `all` of them save together: none if
-/// that is no more than the sum of what each saves `alone`, but for `least`; `None` if no few are found.
+/// Returns groups of pieces that explain why `all` save more than the sum of each `alone`.
+///
+/// There are none if the excess is at most `least`; `None` if no small groups explain it.
 fn groups(alone: &[f64], all: f64, least: f64, saved: &impl Fn(&[usize]) -> Option<f64>) -> Option<Vec<Vec<usize>>> {
     let excess = |pieces: &[usize]| {
         let sum: f64 = pieces.iter().map(|&piece| alone[piece]).sum();
@@ -310,10 +312,10 @@ fn groups(alone: &[f64], all: f64, least: f64, saved: &impl Fn(&[usize]) -> Opti
     Some(groups)
 }
 
-/// A few pieces that have half of the excess of all.
+/// Returns a few pieces with half of the excess of all.
 ///
-/// They are found from the front: of the shortest prefix that has so much, the last piece belongs to the group; with
-/// that one in front, the shortest prefix of what was before it, until the group has so much by itself.
+/// The last piece of the shortest prefix with this excess belongs to the group. With the group in front, the
+/// shortest prefix of the pieces before it gives the next one, until the group alone has the excess.
 ///
 /// Cost: log2(n) simulations for each piece of the group.
 fn smallest(open: &[usize], least: f64, excess: &impl Fn(&[usize]) -> f64) -> Option<Vec<usize>> {

@@ -1,8 +1,8 @@
-//! The benchmark: what the two processes do.
+//! Benchmark: the program of the two processes.
 //!
-//! Rank 1 does what rank 0 tells it in an `Order` (a message of fixed length) and nothing else, so both always agree on
-//! what comes next. Times are of the monotonic clock; what reading it costs is taken off. A round trip of a short
-//! message takes little longer than reading the clock, so several are timed together.
+//! Rank 1 only executes an `Order` from rank 0 (a message of fixed length), so both always agree on the next
+//! step. Times are of the monotonic clock, minus the cost of reading it. A round trip of a short message
+//! takes little longer than reading the clock, so several are timed together.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -15,51 +15,51 @@ use super::pair::{Failed, Pair};
 use super::protocol::{Kind, Message, Times};
 use hayase::rng::Stream;
 
-/// Tags: what to do, the data, and that somebody is ready.
+/// Tags: orders, data, and signals that a process is ready.
 const ORDER: i32 = 1;
 const DATA: i32 = 2;
 const READY: i32 = 3;
 
-/// So many words go there and back while a send that is still not done may be; then it counts as waiting for its
+/// Number of words exchanged while an unfinished send may complete; after that it counts as waiting for its
 /// receiver.
 const WORDS: usize = 8;
-/// Rounds over all sizes.
+/// Number of rounds over all sizes.
 const ROUNDS: u32 = 8;
-/// Round trips of a short message that are timed together take about so long \[ns\].
+/// Approximate duration of round trips of a short message that are timed together \[ns\].
 const TOGETHER: f64 = 4000.0;
-/// Repetitions in a round.
+/// Smallest and largest number of repetitions in a round.
 const REPETITIONS: (usize, usize) = (3, 40);
-/// Work in a round trip: so many times the round trip, and a little for short ones \[ns\]. More than `LONGEST_WORK`,
-/// and a round trip is likely to be interrupted.
+/// Work in a round trip: a multiple of the round trip, and a little for short ones \[ns\]. With more than
+/// `LONGEST_WORK`, a round trip is likely to be interrupted.
 const WORK: (f64, f64) = (3.0, 10_000.0);
 const LONGEST_WORK: f64 = 1e6;
 
-/// What rank 1 is to do.
+/// Order for rank 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Order {
-    /// Receive and send back.
+    /// Receives and sends back.
     Echo,
-    /// Post a receive, say so, wait for the message.
+    /// Posts a receive, reports that, waits for the message.
     Receive,
-    /// Let a message arrive, then receive it and time that; send the times in the end.
+    /// Lets a message arrive, then receives it and times that; sends the times at the end.
     ReceiveLate,
-    /// Answer so many words, then receive.
+    /// Answers a number of words, then receives.
     Accept,
-    /// Say who you are.
+    /// Sends its host name.
     Name,
-    /// That was all.
+    /// Ends.
     Stop,
 }
 
 const ORDERS: [Order; 6] = [Order::Echo, Order::Receive, Order::ReceiveLate, Order::Accept, Order::Name, Order::Stop];
-/// Longest name of a host that is passed on \[B\].
+/// Longest host name that is sent \[B\].
 const NAME: usize = 256;
 
-/// Why the benchmark ended early.
+/// Reason why the benchmark ended early.
 #[derive(Debug)]
 enum Stopped {
     Mpi(Failed),
-    /// Nobody reads what is measured.
+    /// Nobody reads the measurements.
     Unheard,
 }
 
@@ -75,7 +75,7 @@ impl From<io::Error> for Stopped {
     }
 }
 
-/// Runs one of the two processes; returns whether it did what it should. What went wrong is said in the protocol.
+/// Runs one of the two processes; returns true if it succeeded. The protocol reports failures.
 pub fn run(libraries: &[String], plan: &Plan) -> bool {
     let library = match load(libraries) {
         Ok(library) => library,
@@ -103,7 +103,8 @@ pub fn run(libraries: &[String], plan: &Plan) -> bool {
     }
 }
 
-/// The processes that the launcher says it started, by the variables of Open MPI, of PMI and of Slurm.
+/// Returns the number of processes that the launcher started, from the variables of Open MPI, of PMI and of
+/// Slurm.
 fn started_by_environment() -> Option<u32> {
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"].iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
@@ -127,7 +128,7 @@ fn wrong_help(ranks: i32, started: Option<u32>) -> String {
 }
 
 fn fail(message: String, help: String) -> bool {
-    // If nobody reads it, there is nobody to tell.
+    // If nobody reads it, nobody can be told.
     let _ = say(&Message::Failed { message, help });
     false
 }
@@ -138,8 +139,8 @@ fn say(message: &Message) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Loads the first of the libraries that is there; first those of the MPI whose launcher set the variables of this
-/// process.
+/// Loads the first of the libraries that exists; libraries of the MPI whose launcher set the variables of
+/// this process come first.
 ///
 /// Only one is ever loaded: two MPIs in one process would take each other's functions.
 fn load(libraries: &[String]) -> Result<Library, (String, String)> {
@@ -173,12 +174,12 @@ fn ns(since: Instant) -> f64 {
     since.elapsed().as_nanos() as f64
 }
 
-/// What reading the clock takes: the smallest difference of two readings \[ns\].
+/// Returns the cost of reading the clock: the smallest difference of two readings \[ns\].
 fn clock_ns() -> f64 {
     (0..2000).map(|_| ns(now())).fold(f64::INFINITY, f64::min)
 }
 
-/// Keeps the processor busy without calling MPI; returns how long it did \[ns\].
+/// Keeps the processor busy without calling MPI; returns the time that took \[ns\].
 fn work(for_ns: f64) -> f64 {
     let begin = now();
     loop {
@@ -190,13 +191,13 @@ fn work(for_ns: f64) -> f64 {
     }
 }
 
-/// What is measured of one size, so far.
+/// Measurements of one size so far.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     bytes: u64,
-    /// The fastest round trip \[ns\]; infinite before the first.
+    /// Fastest round trip \[ns\]; infinite before the first.
     round_trip: f64,
-    /// Work that hides a message, fixed after the first round \[ns\]; none if that would be too long.
+    /// Work that hides a message, fixed after the first round \[ns\]; `None` if it would be too long.
     work: Option<f64>,
 }
 
@@ -210,7 +211,7 @@ struct Agent {
 impl Agent {
     fn new(pair: Pair, largest: u64) -> Self {
         let room = usize::try_from(largest).unwrap_or(0).min(i32::MAX as usize);
-        // Written to once, so that no page is missing later.
+        // Written once, so that no page is missing later.
         Self { pair, out: vec![1; room], into: vec![2; room], clock: clock_ns() }
     }
 
@@ -223,7 +224,7 @@ impl Agent {
         self.pair.send(&message, ORDER)
     }
 
-    /// Rank 1: what rank 0 says, until it says stop.
+    /// Runs rank 1: executes orders of rank 0 until it says stop.
     fn follow(&mut self) -> Result<(), Stopped> {
         loop {
             let mut message = [0_u8; 24];
@@ -275,7 +276,7 @@ impl Agent {
         }
     }
 
-    /// Rank 0.
+    /// Runs rank 0.
     fn lead(&mut self, mpi: &str, plan: &Plan) -> Result<(), Stopped> {
         let begin = now();
         self.order(Order::Name, 0, 0)?;
@@ -285,7 +286,7 @@ impl Agent {
         let hosts = vec![self.pair.host(), other];
         say(&Message::Pair { mpi: mpi.into(), hosts, processor: processor(), clock_ns: self.clock })?;
 
-        // Connections are made and buffers found before anything counts.
+        // Connections are made and buffers allocated before anything counts.
         for bytes in [0, 1, plan.sizes.largest] {
             self.round_trips(bytes, 0.0, 3, 1)?;
         }
@@ -296,7 +297,7 @@ impl Agent {
         Ok(say(&Message::End)?)
     }
 
-    /// S: the largest size up to `largest` that needs no receiver.
+    /// Returns S: the largest size up to `largest` that needs no receiver.
     fn eager_limit(&mut self, largest: u64) -> Result<Option<u64>, Failed> {
         if self.goes_alone(largest)? {
             return Ok(None);
@@ -313,17 +314,18 @@ impl Agent {
         Ok(Some(alone))
     }
 
-    /// Whether a send of this size is done although nobody receives it.
+    /// Returns true if a send of this size completes although nobody receives it.
     ///
-    /// No clock is asked, and how busy the machine is does not matter: words go to the other process and back after the
-    /// message. When one has come back, that process has been inside MPI since the message was sent, and has taken it
-    /// in (some libraries call an eager send done only then) or has seen that somebody asks to send.
+    /// No clock is used, and the load of the machine does not matter: words go to the other process and back
+    /// after the message. When one has come back, that process has been inside MPI since the message was
+    /// sent. So it has taken the message in (some libraries complete an eager send only then), or has seen
+    /// the request to send.
     fn goes_alone(&mut self, bytes: u64) -> Result<bool, Failed> {
         self.order(Order::Accept, bytes, WORDS)?;
         let mut send = self.pair.start_send(&self.out[..bytes as usize], DATA)?;
         let mut done = false;
         for word in 0..WORDS {
-            // Not after the last one, which lets the other process post its receive.
+            // Not after the last word, which lets the other process post its receive.
             done = done || word > 0 && self.pair.is_done(&mut send)?;
             self.pair.send(&[], READY)?;
             self.pair.receive(&mut [], READY)?;
@@ -334,7 +336,7 @@ impl Agent {
         Ok(done)
     }
 
-    /// All sizes and kinds, several times, in another order each time, until the time is up.
+    /// Measures all sizes and kinds several times, in another order each time, until the time is up.
     fn measure(&mut self, sizes: &[u64], plan: &Plan, begin: Instant) -> Result<(), Stopped> {
         let mut known: Vec<Known> =
             sizes.iter().map(|&bytes| Known { bytes, round_trip: f64::INFINITY, work: None }).collect();
@@ -352,7 +354,7 @@ impl Agent {
                 let work = (WORK.0 * size.round_trip + WORK.1).ceil();
                 size.work = (work <= LONGEST_WORK).then_some(work);
             }
-            // On a machine that is busy with other things everything takes longer; two rounds there must be.
+            // On a busy machine everything takes longer; two rounds are the minimum.
             if round > 0 && begin.elapsed().as_secs_f64() > 2.0 * plan.seconds {
                 break;
             }
@@ -379,7 +381,7 @@ impl Agent {
         Ok(say(&Message::Times(Times { kind: Kind::Late, bytes, work_ns: 0.0, ns }))?)
     }
 
-    /// Times of round trips with work in them \[ns\], each the mean of `together`.
+    /// Measures round trips with work in them; returns their times \[ns\], each the mean of `together`.
     fn round_trips(
         &mut self,
         bytes: u64,
@@ -391,7 +393,7 @@ impl Agent {
         let (out, into) = (&self.out[..bytes as usize], &mut self.into[..bytes as usize]);
         let mut times = Vec::with_capacity(repetitions);
         for _ in 0..repetitions {
-            // Work that went on for too long does not count.
+            // Excess time of the work does not count.
             let (begin, mut too_long) = (now(), 0.0);
             for _ in 0..together {
                 self.pair.send(out, DATA)?;
@@ -435,7 +437,7 @@ impl Agent {
     }
 }
 
-/// The name of the processor, as Linux has it.
+/// Returns the name of the processor, as Linux gives it.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -1,20 +1,21 @@
-//! From repetitions to communication data: a low percentile of each, lines, parameters, and how sure they are.
+//! Analysis: from repetitions to communication data. A low percentile of each measurement, lines, parameters,
+//! and their uncertainty.
 //!
-//! **Intervals** come from resampling (the bootstrap): the repetitions of each measurement and the measurements
-//! themselves are drawn anew, with replacement, and everything is worked out from what was drawn, some hundred times.
-//! The interval holds 95 % of the results. So noise counts, and so does that the model may not hold: parameters that
-//! depend on which sizes are looked at are not sure.
+//! **Intervals** come from resampling (the bootstrap). The repetitions of each measurement and the
+//! measurements themselves are drawn again with replacement some hundred times, and all results are computed
+//! from each draw. The interval holds 95 % of the results. So it includes noise, and also doubt about the
+//! model: parameters that depend on the choice of sizes are uncertain.
 //!
-//! **Noise only adds.** The repetition at a low percentile counts; and since a longer message is never faster than a
-//! shorter one under the same protocol, a measurement that was disturbed at all its repetitions is held down by those
+//! **Noise only adds.** So the repetition at a low percentile counts. A longer message is never faster than a
+//! shorter one under the same protocol. So a measurement with only disturbed repetitions is limited by those
 //! of longer messages.
 //!
-//! **Not identifiable** is a parameter whose interval reaches down to 0 or is wider than its value. Fitted parameters
-//! are not negative, so one that the measurements contradict comes out as 0 again and again. Sums of such parameters
-//! (the time of an empty message, the slope of a line) are told all the same.
+//! **Not identifiable** is a parameter whose interval reaches down to 0 or is wider than its value. Fitted
+//! parameters are not negative, so one that the measurements contradict is 0 again and again. Sums of such
+//! parameters (the time of an empty message, the slope of a line) are reported all the same.
 //!
-//! Source: Efron, Tibshirani: An Introduction to the Bootstrap, chapters 9 and 13 (resampling cases; percentile
-//! intervals).
+//! Source: Efron, Tibshirani: An Introduction to the Bootstrap, chapters 9 and 13 (resampling cases;
+//! percentile intervals).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,13 +31,13 @@ use hayase::prediction::communication::{Communication, FORMAT, Limits, Line, Ori
 use hayase::rng::Stream;
 use hayase::units::{Bytes, Time};
 
-/// Resamplings.
+/// Number of resamplings.
 const RESAMPLINGS: usize = 300;
-/// A median above so many times the low percentile: other processes had the processor.
+/// Ratio of the median to the low percentile above which other processes had the processor.
 const DISTURBED: f64 = 2.0;
 /// A sum of parameters: its name, each parameter with its factor, the unit.
 type Sum = (&'static str, &'static [(&'static str, f64)], &'static str);
-/// Sums that are told beside the parameters.
+/// Sums reported beside the parameters.
 const SUMS: [Sum; 6] = [
     ("2 o + L", &[("o", 2.0), ("L", 1.0)], "ns"),
     ("Oss + Ors", &[("Oss", 1.0), ("Ors", 1.0)], "ns/B"),
@@ -46,12 +47,12 @@ const SUMS: [Sum; 6] = [
     ("Osl + Orl + Gl", &[("Osl", 1.0), ("Orl", 1.0), ("Gl", 1.0)], "ns/B"),
 ];
 
-/// What is made of the measurements.
+/// Results of the analysis.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Analysis {
-    /// The data set.
+    /// Data set.
     pub communication: Communication,
-    /// The fit behind its parameters, with every point and its residual.
+    /// Fit of its parameters, with every point and its residual.
     pub calibration: Calibration,
 }
 
@@ -63,12 +64,12 @@ struct Group {
     ns: Vec<f64>,
 }
 
-/// Works out the data set; `origin` says what only the caller knows, and which percentile counts.
+/// Computes the data set; `origin` has the data that only the caller knows, and the percentile that counts.
 ///
 /// Cost: 300 fits of some hundred equations, a few hundredths of a second each at most.
 ///
 /// # Errors
-/// Too little was measured.
+/// Too few measurements.
 pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnostic> {
     let groups = group(measured);
     let percentile = origin.percentile;
@@ -84,7 +85,7 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
     let limits = Limits { s: short, sync: measured.eager.map(Bytes) };
     let mut lines = lines(&times, &limits);
 
-    // The same of everything drawn anew.
+    // The same for each draw.
     let mut parameters: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut drawn_lines: Vec<Vec<(f64, f64)>> = vec![Vec::new(); lines.len()];
     let mut stream = Stream::new(1, "bootstrap");
@@ -124,8 +125,8 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
     Ok(Analysis { communication, calibration })
 }
 
-/// What was found of S without a clock: of sends without a receive, the longest that was done, and that a longer one
-/// was not.
+/// Returns the bounds of S found without a clock, from sends without a receive: the longest that completed,
+/// and a longer one that did not.
 fn told(measured: &Measured) -> impl Iterator<Item = Sample> {
     let largest = measured.times.iter().map(|times| times.bytes).max();
     let told = |call, bytes| Sample { call, bytes, work: Time::ZERO, time: Time::ZERO };
@@ -134,7 +135,8 @@ fn told(measured: &Measured) -> impl Iterator<Item = Sample> {
     eager.into_iter().chain(waits)
 }
 
-/// Every repetition of the round trips and sends, and what is known of S, as [`calibrate::read`] reads it.
+/// Returns every repetition of the round trips and sends, and the bounds of S, in the form that
+/// [`calibrate::read`] reads.
 pub fn samples_csv(measured: &Measured) -> String {
     let mut text = String::from("bytes,work,time,call\n");
     for group in group(measured) {
@@ -165,8 +167,8 @@ fn group(measured: &Measured) -> Vec<Group> {
     groups.into_values().filter(|group| !group.ns.is_empty()).collect()
 }
 
-/// Every measurement and every repetition drawn anew. A measurement that is drawn twice counts once: of n, about 0.63 n
-/// are drawn.
+/// Draws the measurements and their repetitions again. A measurement that is drawn twice counts once: of n,
+/// about 0.63 n are drawn.
 fn resample(groups: &[Group], stream: &mut Stream) -> Vec<Group> {
     let mut drawn: Vec<usize> = (0..groups.len()).map(|_| stream.below(groups.len() as u64) as usize).collect();
     drawn.sort_unstable();
@@ -178,7 +180,7 @@ fn resample(groups: &[Group], stream: &mut Stream) -> Vec<Group> {
     drawn.into_iter().map(|i| again(&groups[i], stream)).collect()
 }
 
-/// The value below which `percent` of them are, between two as far as that is between them.
+/// Returns the value below which `percent` of the values are, interpolated between two of them.
 fn at_percentile(sorted: &[f64], percent: f64) -> f64 {
     let at = sorted.len().saturating_sub(1) as f64 * percent.clamp(0.0, 100.0) / 100.0;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
@@ -191,17 +193,17 @@ fn sorted(ns: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// What counts of each group, in the order of groups: kind, size, work \[ns\], time \[ns\].
+/// Value of each group that counts, in the order of groups: kind, size, work \[ns\], time \[ns\].
 struct Reduced(Vec<(Kind, u64, f64, f64)>);
 
 impl Reduced {
-    /// The percentile of each, and none above what a longer message took that was measured the same way, under the same
-    /// protocol. (With work, sizes are not measured the same way: their work differs.)
+    /// Takes the percentile of each group, limited by the times of longer messages measured in the same way
+    /// under the same protocol. (With work, sizes are not measured in the same way: their work differs.)
     fn of(groups: &[Group], percentile: f64, sync: u64) -> Self {
         let one =
             |group: &Group| (group.kind, group.bytes, group.work_ns, at_percentile(&sorted(&group.ns), percentile));
         let mut reduced: Vec<_> = groups.iter().map(one).collect();
-        // Groups are sorted by kind, then size.
+        // Groups are sorted by kind, then by size.
         let mut least: Option<(Kind, bool, f64)> = None;
         for (kind, bytes, _, time) in reduced.iter_mut().rev().filter(|entry| entry.2 == 0.0) {
             let waits = *bytes > sync;
@@ -215,7 +217,7 @@ impl Reduced {
     }
 
     fn find(&self, kind: Kind, bytes: u64) -> Option<f64> {
-        // As groups are sorted: by kind, size, work.
+        // The order of groups: by kind, size, work.
         let order =
             |entry: &(Kind, u64, f64, f64)| (entry.0, entry.1).cmp(&(kind, bytes)).then(entry.2.total_cmp(&0.0));
         self.0.binary_search_by(order).ok().map(|at| self.0[at].3)
@@ -242,7 +244,7 @@ fn rows(groups: &[Group], reduced: &Reduced) -> Vec<Row> {
         .collect()
 }
 
-/// What the fit reads: one sample a measurement.
+/// Returns the samples for the fit: one for each measurement.
 fn samples(reduced: &Reduced) -> Vec<Sample> {
     let time = |ns: f64| Time::from_ps(ns * 1e3);
     let call = |kind| match kind {
@@ -256,7 +258,7 @@ fn samples(reduced: &Reduced) -> Vec<Sample> {
     reduced.0.iter().filter_map(sample).collect()
 }
 
-/// A line for each protocol that has three sizes.
+/// Returns a line for each protocol that has three sizes.
 fn lines(times: &[Row], limits: &Limits) -> Vec<Line> {
     let largest = times.last().map_or(0, |row| row.size.0);
     let mut ends: Vec<u64> = limits.s.iter().chain(&limits.sync).map(|limit| limit.0).collect();
@@ -269,13 +271,14 @@ fn lines(times: &[Row], limits: &Limits) -> Vec<Line> {
             let (from, to) = (Bytes(from), Bytes(to));
             lines.push(Line { from, to, start_ns, slope_ns, start_interval: interval, slope_interval: interval });
         }
-        // A limit may lie below all that was measured.
+        // A limit may be below all measured sizes.
         from = from.max(to + 1);
     }
     lines
 }
 
-/// Start and slope of the line through the times of these sizes, so that relative residuals count \[ns, ns/B\].
+/// Returns start and slope of the line through the times of these sizes, fitted by relative residuals \[ns,
+/// ns/B\].
 fn straight(times: &[Row], from: u64, to: u64) -> Option<(f64, f64)> {
     let rows: Vec<&Row> = times.iter().filter(|row| (from..=to).contains(&row.size.0)).collect();
     if rows.len() < 3 {
@@ -294,14 +297,14 @@ fn straight(times: &[Row], from: u64, to: u64) -> Option<(f64, f64)> {
     (determinant > 0.0).then(|| ((t * kk - k * kt) / determinant, (one * kt - k * t) / determinant))
 }
 
-/// Parameters, then sums, with their units.
+/// Returns parameters, then sums, with their units.
 fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let parameters = [("L", "ns"), ("o", "ns"), ("Oss", "ns/B"), ("Ors", "ns/B"), ("Gs", "ns/B")];
     let long = [("Osl", "ns/B"), ("Orl", "ns/B"), ("Gl", "ns/B")];
     parameters.into_iter().chain(long).chain(SUMS.iter().map(|(name, _, unit)| (*name, *unit)))
 }
 
-/// A parameter or sum of a fit; none where the equations do not hold it \[ns, ns/B\].
+/// Returns a parameter or sum of a fit; `None` if the equations do not determine it \[ns, ns/B\].
 fn value_of(found: &Calibration, name: &str) -> Option<f64> {
     let estimate =
         |name: &str| found.parameters.iter().chain(&found.sums).find(|estimate| estimate.name == name)?.value;
@@ -311,7 +314,7 @@ fn value_of(found: &Calibration, name: &str) -> Option<f64> {
     })
 }
 
-/// What holds 95 % of them.
+/// Returns the interval that holds 95 % of the values.
 fn interval(values: Vec<f64>) -> [f64; 2] {
     let sorted = sorted(&values);
     if sorted.is_empty() { [f64::NAN; 2] } else { [at_percentile(&sorted, 2.5), at_percentile(&sorted, 97.5)] }
@@ -326,20 +329,21 @@ fn parameter(name: &str, unit: &str, value: Option<f64>, drawn: Vec<f64>) -> Par
 }
 
 impl Analysis {
-    /// Whether something disturbed the measurements: at half of the sizes the median is so many times the low
-    /// percentile.
+    /// Returns true if something disturbed the measurements: at half of the sizes the median exceeds the low
+    /// percentile by a fixed factor.
     pub fn is_disturbed(&self) -> bool {
         let times = &self.communication.times;
         2 * times.iter().filter(|row| row.median.ps() > DISTURBED * row.receive.ps()).count() > times.len()
     }
 
-    /// The parameters that the measurements do not tell, without sums.
+    /// Returns the parameters that the measurements do not determine, without sums.
     pub fn unknown(&self) -> Vec<&str> {
         let parameters = self.communication.parameters.iter();
         parameters.filter(|p| p.value.is_none() && !p.name.contains('+')).map(|p| p.name.as_str()).collect()
     }
 
-    /// A machine file; what is not identifiable in it is marked, and chosen so that the sums are right.
+    /// Returns a machine file. Parameters that are not identifiable are marked, and chosen so that the sums
+    /// are right.
     pub fn machine(&self, origin: &str) -> String {
         let data = &self.communication;
         let mut text = format!(
@@ -358,7 +362,7 @@ impl Analysis {
         text += "\n[node.loggps]\n";
         for estimate in &self.calibration.parameters {
             let digits = if estimate.unit == "ns" { 1 } else { 5 };
-            // What the equations do not hold at all goes with the parameter of its sum.
+            // A parameter that the equations do not determine gets the value of its sum, or 0.
             let value = estimate.value.unwrap_or_else(|| match estimate.name.as_str() {
                 "Orl" => value_of(&self.calibration, "Orl + Gl").unwrap_or(0.0),
                 _ => 0.0,

@@ -1,4 +1,4 @@
-//! Starting the two processes, and hearing what they say.
+//! Starts the two processes, and reads their output.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader};
@@ -8,20 +8,20 @@ use std::process::{Command, ExitStatus, Stdio};
 use super::Plan;
 use super::protocol::{Message, Times};
 
-/// Names under which libraries of Open MPI and of MPICH and its kin are found.
+/// File names of libraries of Open MPI and of MPICH and its relatives.
 const OPEN_MPI: [&str; 3] = ["libmpi.so.40", "libmpi.so.80", "libmpi.so"];
 const MPICH: [&str; 4] = ["libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so"];
 
-/// What the two processes said.
+/// Measurements of the two processes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Measured {
     /// Name and version of the MPI library.
     pub mpi: String,
-    /// The host of each rank.
+    /// Host of each rank.
     pub hosts: Vec<String>,
-    /// The processor of rank 0.
+    /// Processor of rank 0.
     pub processor: String,
-    /// What reading the clock takes, which has been taken off \[ns\].
+    /// Cost of reading the clock, which has been subtracted \[ns\].
     pub clock_ns: f64,
     /// S, if some measured size waits for its receiver \[B\].
     pub eager: Option<u64>,
@@ -29,27 +29,28 @@ pub struct Measured {
     pub times: Vec<Times>,
 }
 
-/// Why nothing was measured.
+/// Reason why nothing was measured.
 #[derive(Debug)]
 pub enum Trouble {
     /// The launcher could not be started.
     Start(String, io::Error),
-    /// The benchmark says why.
+    /// The benchmark reports a failure.
     Failed {
-        /// Why.
+        /// Reason.
         message: String,
-        /// What to do; may be empty.
+        /// Remedy; may be empty.
         help: String,
     },
-    /// The launcher ended without the benchmark having ended.
+    /// The launcher ended before the benchmark.
     Ended(String, ExitStatus),
-    /// What it says cannot be read.
+    /// Its output cannot be read.
     Read(io::Error),
 }
 
-/// The libraries to try, best first: those of the MPI that the launcher says it is of, in its own folder and by name.
+/// Returns the libraries to try, best first: those of the launcher's MPI, in its own folder and by name.
 ///
-/// A launcher that does not say (a wrapper, `srun`) leaves it to the variables that the processes find when they run.
+/// For a launcher that does not tell its MPI (a wrapper, `srun`), the variables of the running processes
+/// decide.
 pub fn libraries(launcher: &str) -> Vec<String> {
     let said = Command::new(launcher).arg("--version").stdin(Stdio::null()).output();
     let said = said.map(|output| [output.stdout, output.stderr].concat()).unwrap_or_default();
@@ -76,8 +77,8 @@ fn of_family(said: &str, folders: &[PathBuf]) -> Vec<String> {
     all
 }
 
-/// `lib` and `lib64` beside the `bin` in which the launcher is, except those of the system, which every name is looked
-/// up in.
+/// Returns `lib` and `lib64` beside the launcher's `bin`, except those of the system, where every name is
+/// looked up anyway.
 fn folders(launcher: &str) -> Vec<PathBuf> {
     let path = if launcher.contains('/') {
         Some(PathBuf::from(launcher))
@@ -94,10 +95,11 @@ fn folders(launcher: &str) -> Vec<PathBuf> {
     ["lib", "lib64"].iter().map(|name| prefix.join(name)).collect()
 }
 
-/// Starts `command` with this program's benchmark as what it launches, and collects what that says; `program` are the
+/// Starts `command` with this program's benchmark as its program, and collects the output; `program` are the
 /// words that start this program.
 ///
-/// `on_progress` hears how far it is, from 0 to 1; `on_other` every line that is none of ours.
+/// `on_progress` is called with the progress, from 0 to 1; `on_other` with every line that is not part of the
+/// protocol.
 ///
 /// # Errors
 /// The launcher cannot be started, fails, or the benchmark fails.
@@ -140,7 +142,7 @@ pub fn run(
                 Some(Message::Eager { limit }) => measured.eager = limit,
                 Some(Message::Done(part)) => on_progress(part),
                 Some(Message::Times(times)) => measured.times.push(times),
-                // Both processes may say why; the first reason is the best.
+                // Both processes may give a reason; the first one is the best.
                 Some(Message::Failed { message, help }) => {
                     failed.get_or_insert(Trouble::Failed { message, help });
                 }

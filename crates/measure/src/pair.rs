@@ -1,4 +1,4 @@
-//! Two processes that exchange bytes: the few calls of MPI that measuring needs, without their C.
+//! Two processes that exchange bytes: the few MPI calls that measuring needs, without their C interface.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -8,20 +8,20 @@ use hayase_mpi::{Abi, Functions, Handle, Library, SUCCESS};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failed(pub &'static str, pub c_int);
 
-/// One of two processes, and the other one.
+/// One of two processes, and its partner.
 ///
-/// All calls are those of one thread, between the library's start and its end.
+/// All calls are made by one thread, between the library's start and its end.
 #[derive(Debug)]
 pub struct Pair {
     mpi: Functions,
     abi: Abi,
-    /// This process's rank.
+    /// Rank of this process.
     pub rank: c_int,
-    /// Processes in all; there are two where anything is sent.
+    /// Number of processes; there are two if anything is sent.
     pub ranks: c_int,
 }
 
-/// A transfer that has been started. The buffer may be used again when it is done.
+/// A started transfer. The buffer may be used again when the transfer is done.
 #[derive(Debug)]
 #[must_use = "a transfer that nobody waits for uses its buffer for ever"]
 pub struct Started<'a> {
@@ -61,7 +61,7 @@ impl Pair {
         1 - self.rank
     }
 
-    /// The host of this process.
+    /// Returns the host of this process.
     pub fn host(&self) -> String {
         // MPI_MAX_PROCESSOR_NAME is 128 or 256 in all known libraries.
         let (mut name, mut length) = ([0_u8; 4096], 0);
@@ -71,22 +71,23 @@ impl Pair {
         String::from_utf8_lossy(&name[..length]).into_owned()
     }
 
-    /// A blocking send to the other one.
+    /// Sends to the partner and blocks.
     #[inline]
     pub fn send(&self, buffer: &[u8], tag: c_int) -> Result<(), Failed> {
         let (world, byte) = (self.abi.comm_world, self.abi.byte);
-        // SAFETY: the buffer is so long, and MPI only reads it; `length` is checked where buffers are made.
+        // SAFETY: the buffer has this length, and MPI only reads it; `length` is checked where buffers are
+        // made.
         check("MPI_Send", unsafe {
             (self.mpi.send)(buffer.as_ptr().cast(), length(buffer), byte, self.other(), tag, world)
         })
     }
 
-    /// A blocking receive from the other one of as much.
+    /// Receives a buffer's length from the partner and blocks.
     #[inline]
     pub fn receive(&self, buffer: &mut [u8], tag: c_int) -> Result<(), Failed> {
         let (world, byte) = (self.abi.comm_world, self.abi.byte);
         let status = self.abi.status_ignore as *mut c_void;
-        // SAFETY: the buffer is so long and is this process's alone; no status is asked for.
+        // SAFETY: the buffer has this length and belongs to this process alone; no status is requested.
         check("MPI_Recv", unsafe {
             (self.mpi.recv)(buffer.as_mut_ptr().cast(), length(buffer), byte, self.other(), tag, world, status)
         })
@@ -116,11 +117,11 @@ impl Pair {
         Ok(started)
     }
 
-    /// Whether a transfer is done by now.
+    /// Returns true if a transfer is done by now.
     pub fn is_done(&self, started: &mut Started<'_>) -> Result<bool, Failed> {
         let mut flag = 0;
         let (request, status) = (started.request.as_mut_ptr().cast::<c_void>(), self.abi.status_ignore as *mut c_void);
-        // SAFETY: the request was made by this library; no status is asked for.
+        // SAFETY: the request was made by this library; no status is requested.
         check("MPI_Test", unsafe { (self.mpi.test)(request, &raw mut flag, status) })?;
         Ok(flag != 0)
     }
@@ -133,7 +134,7 @@ impl Pair {
     }
 }
 
-/// The length of a buffer as MPI counts; buffers are at most 2 GiB less a byte long.
+/// Returns the length of a buffer in MPI's type; buffers have at most 2 GiB minus one byte.
 fn length(buffer: &[u8]) -> c_int {
     c_int::try_from(buffer.len()).unwrap_or(c_int::MAX)
 }

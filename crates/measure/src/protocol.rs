@@ -1,49 +1,49 @@
-//! What rank 0 tells the process that started it: lines of JSON on standard output, each behind a mark.
+//! Protocol from rank 0 to the process that started it: lines of JSON on standard output, each after a mark.
 //!
-//! Launchers pass standard output on from any host and need no shared folder for it. Other lines (libraries say things
-//! there too) are no part of it and are shown to the user.
+//! Launchers pass standard output on from any host and need no shared folder for it. Other lines (libraries
+//! print there too) are not part of it and are shown to the user.
 
 use serde::{Deserialize, Serialize};
 
-/// What a line of ours begins with.
+/// Begin of each line of the protocol.
 const MARK: &str = "@hayase-measure ";
 
-/// One line.
+/// A line of the protocol.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
-    /// Who measures: first of all.
+    /// Description of the pair, before everything else.
     Pair {
         /// Name and version of the MPI library.
         mpi: String,
-        /// The host of each rank.
+        /// Host of each rank.
         hosts: Vec<String>,
-        /// The processor of rank 0.
+        /// Processor of rank 0.
         processor: String,
-        /// What reading the clock takes \[ns\].
+        /// Cost of reading the clock \[ns\].
         clock_ns: f64,
     },
-    /// S: the largest message that does not wait for its receiver; none if every measured one goes without.
+    /// S: the largest message that does not wait for its receiver; `None` if no measured one waits.
     Eager {
         /// S \[B\].
         limit: Option<u64>,
     },
-    /// How far it is, from 0 to 1.
+    /// Progress, from 0 to 1.
     Done(f64),
     /// Repetitions of one measurement.
     Times(Times),
-    /// It cannot go on.
+    /// The benchmark cannot continue.
     Failed {
-        /// Why.
+        /// Reason.
         message: String,
-        /// What to do.
+        /// Remedy.
         help: String,
     },
-    /// All has been measured.
+    /// Everything has been measured.
     End,
 }
 
-/// What is measured.
+/// Kind of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -55,28 +55,28 @@ pub enum Kind {
     Late,
 }
 
-/// Repetitions of one measurement, and those of several such lines belong together.
+/// Repetitions of one measurement. Lines of the same measurement belong together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Times {
-    /// What is measured.
+    /// Kind of the measurement.
     pub kind: Kind,
     /// Size of the message \[B\].
     pub bytes: u64,
     /// Work between send and receive of a round trip \[ns\].
     pub work_ns: f64,
-    /// How long each repetition took \[ns\].
+    /// Time of each repetition \[ns\].
     pub ns: Vec<f64>,
 }
 
 impl Message {
-    /// As a line, with its end.
+    /// Returns the message as a line, with its end.
     pub fn to_line(&self) -> String {
-        // Plain data: it has no keys that are no texts.
+        // Plain data: all its keys are texts.
         let json = serde_json::to_string(self).unwrap_or_default();
         format!("{MARK}{json}\n")
     }
 
-    /// Reads a line; none if it is none of ours.
+    /// Reads a line; `None` if it is not part of the protocol.
     pub fn from_line(line: &str) -> Option<Self> {
         serde_json::from_str(line.trim_end().split_once(MARK)?.1).ok()
     }

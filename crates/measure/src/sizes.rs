@@ -1,16 +1,16 @@
-//! Which sizes are measured.
+//! Measured sizes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// From one size to the next.
+/// Step from one size to the next.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Increment {
-    /// So many bytes more \[B\]; not 0.
+    /// Adds this number of bytes \[B\]; not 0.
     Add(u64),
-    /// So many times as much, rounded to the nearest byte, and a byte more at least; above 1.
+    /// Multiplies by this factor, above 1; rounds to the nearest byte, and adds at least one.
     Times(f64),
 }
 
@@ -23,7 +23,7 @@ impl Increment {
     }
 }
 
-/// As the two processes are told it: `1024`, `x1.5`.
+/// Form in which the two processes get it: `1024`, `x1.5`.
 impl fmt::Display for Increment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -50,16 +50,16 @@ impl FromStr for Increment {
     }
 }
 
-/// A closed interval of sizes, and how dense they are in it.
+/// A closed interval of sizes, and their density in it.
 ///
 /// Source: Horii, Iwabuchi, Yamana: MPIETE, section 3.1.2 (smallest size, largest size, increment).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Sizes {
-    /// The smallest message \[B\].
+    /// Smallest message \[B\].
     pub smallest: u64,
-    /// The largest message \[B\].
+    /// Largest message \[B\].
     pub largest: u64,
-    /// From one to the next; none: 0 and 1, every power of two and the middle of every two.
+    /// Step from one to the next; without one: 0 and 1, every power of two and the middle of every two.
     pub increment: Option<Increment>,
 }
 
@@ -70,7 +70,8 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// All of them, ascending: both ends, those in between, and the two on each side of S, if they are in the interval.
+    /// Returns all sizes, ascending: both ends, those in between, and the two on each side of S if they are
+    /// in the interval.
     pub fn all(&self, sync: Option<u64>) -> Vec<u64> {
         let limits = sync.into_iter().flat_map(|sync| [sync, sync.saturating_add(1)]);
         let mut sizes: Vec<u64> = self.steps().chain(limits).chain([self.largest]).collect();
@@ -80,13 +81,13 @@ impl Sizes {
         sizes
     }
 
-    /// How many there are, without those beside S; counts no further than one above `most`.
+    /// Counts the sizes, without those beside S; stops counting at one above `most`.
     pub fn count(&self, most: usize) -> usize {
         let inside = self.steps().filter(|size| (self.smallest..self.largest).contains(size));
         1 + inside.take(most).count()
     }
 
-    /// Sizes from the smallest up, each once.
+    /// Returns the sizes from the smallest up, each once.
     fn steps(&self) -> impl Iterator<Item = u64> {
         let (smallest, largest) = (self.smallest, self.largest);
         let even = Increment::Times(2.0);

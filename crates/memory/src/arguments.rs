@@ -1,8 +1,8 @@
-//! Arguments of calls of MPI: the memory that they read and write, other than messages.
+//! Arguments of MPI calls: the memory that they read and write, other than messages.
 //!
-//! Which argument of which function does what is a table of [`hayase_mpi::arguments`]. Calls that are recorded have
-//! their arguments as accesses of their own kind, since these happen when the call is posted or completes; those of
-//! others happen where the call is.
+//! The table in [`hayase_mpi::arguments`] gives the use of each argument. Arguments of recorded calls are
+//! accesses of a kind of their own, since they happen when the call is posted or completes; those of other
+//! calls happen at the call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -17,31 +17,31 @@ use crate::recorder::{Place, key};
 use crate::state;
 use crate::stubs::Call;
 
-/// A function of MPI, as the program calls it.
+/// An MPI function, as the program calls it.
 #[derive(Debug)]
 pub(crate) struct Function {
     /// Name in C.
     name: &'static str,
-    /// Row of the table; `None`: nothing is known of the function.
+    /// Row of the table; `None` if the function is not known.
     row: Option<(&'static arguments::Function, Language)>,
 }
 
-/// Addresses of memory; others are constants, as `MPI_STATUS_IGNORE` or `MPI_UNWEIGHTED`.
+/// Addresses of memory; other values are constants such as `MPI_STATUS_IGNORE` or `MPI_UNWEIGHTED`.
 const MEMORY: std::ops::Range<usize> = 4096..usize::MAX - 4096;
 
 /// Blocks of `MPI_Alloc_mem`: address and size.
 static BLOCKS: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
 
-/// Address that the last call returns to.
+/// Return address of the last call.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-/// Returns true if a stub has seen the recorded call that returns to `back`. It has not if the call is made through a
-/// pointer.
+/// Returns true if a stub has seen the recorded call that returns to `back`. Calls through pointers have no
+/// stub.
 pub(crate) fn was_seen(back: u64) -> bool {
     LAST.swap(0, Ordering::Relaxed) == back
 }
 
-/// Returns the view of calls of the process's MPI library; `None` if there is none that is known.
+/// Returns the view of calls of the process's MPI library; `None` if it has no known one.
 fn calls() -> Option<&'static Calls<'static>> {
     static CALLS: OnceLock<Option<Calls<'static>>> = OnceLock::new();
     let find = || {
@@ -54,7 +54,7 @@ fn calls() -> Option<&'static Calls<'static>> {
 }
 
 impl Function {
-    /// Returns the function with this symbol, if it is one of MPI.
+    /// Returns the function with this symbol if it belongs to MPI.
     pub(crate) fn of(symbol: &'static str) -> Option<Self> {
         if !["MPI_", "PMPI_", "mpi_", "pmpi_"].iter().any(|start| symbol.starts_with(start)) {
             return None;
@@ -65,12 +65,12 @@ impl Function {
         Some(Self { name, row })
     }
 
-    /// True if the effect of the function is known when it has returned.
+    /// Returns true if the effect of the function is known only after it has returned.
     pub(crate) fn has_result(&self) -> bool {
         self.name == "MPI_Alloc_mem"
     }
 
-    /// Takes a call that is about to be made.
+    /// Handles a call that is about to be made.
     pub(crate) fn called(&self, call: &Call) {
         LAST.store(call.back, Ordering::Relaxed);
         match self.name {
@@ -112,7 +112,7 @@ impl Function {
         }
     }
 
-    /// Takes a call that has been made.
+    /// Handles a call that has been made.
     pub(crate) fn returned(&self, call: &Call) {
         let Some((_, language)) = self.row else { return };
         // SAFETY: MPI has written the address of the block there; in Fortran the size is given by address.
@@ -143,8 +143,8 @@ impl Function {
     }
 }
 
-/// Returns addresses of a recorded call, and how they are accessed, that are no concern of others: the error code, and
-/// the request that a call begins.
+/// Returns addresses of a recorded call and their accesses that no other memory depends on: the error code,
+/// and the request that a call begins.
 fn left_out(row: &arguments::Function, language: Language, word: &dyn Fn(usize) -> usize) -> Vec<(usize, Access)> {
     let completes = ["Wait", "Test", "Request_free"].iter().any(|start| row.name.starts_with(start));
     let mut all = Vec::new();

@@ -1,7 +1,7 @@
-//! What compilers call: atomic operations, which the instrumentation replaces, so that they must be done here.
+//! Hooks for atomic operations. The instrumentation replaces the operations, so the hooks execute them.
 //!
-//! All are sequentially consistent, whatever order the program asks for: that is stronger than any other. Operations of
-//! 16 bytes take a lock, so they are atomic among instrumented code only.
+//! All are sequentially consistent, whatever order the program asks for: that is the strongest order.
+//! Operations of 16 bytes take a lock, so they are atomic among instrumented code only.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::with_caller;
 
 const ORDER: Ordering = Ordering::SeqCst;
 
-/// An unsigned number: its sums and differences are those of the processor, its bits those of the program.
+/// An unsigned number. Its sums and differences are those of the processor, its bits those of the program.
 trait Number:
     Copy + PartialEq + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
@@ -34,17 +34,17 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 u128);
 
-/// A value on which programs operate atomically.
+/// A value with atomic operations.
 trait Value: Number {
-    /// Replaces the value at a place by what `change` makes of it, if anything; returns what was there. Notes the
-    /// accesses of `caller`.
+    /// Replaces the value at a place by the result of `change`, if there is one; returns the previous value.
+    /// Notes the accesses of `caller`.
     ///
     /// # Safety
     /// `place` is valid for atomic operations.
     unsafe fn replace(place: *mut Self, caller: u64, access: [bool; 2], change: impl Fn(Self) -> Option<Self>) -> Self;
 }
 
-/// Values that the processor knows.
+/// Implements [`Value`] for types with atomic instructions.
 macro_rules! values {
     ($($value:ty, $atomic:ty;)*) => {$(
         impl Value for $value {
@@ -79,8 +79,8 @@ values! {
 /// Held during an operation of 16 bytes.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
-/// The return address is in memory beyond the reach of calls with values of 16 bytes: they have the place of the lock
-/// as their site. What is not replaced is not written.
+/// Calls with values of 16 bytes cannot pass the return address on: the lock's address is their site. A value
+/// that is not replaced is not written.
 impl Value for u128 {
     unsafe fn replace(place: *mut Self, _: u64, _: [bool; 2], change: impl Fn(Self) -> Option<Self>) -> Self {
         atomic_access(LOCK.as_ptr() as u64, false, place as u64, 16);
@@ -112,7 +112,7 @@ unsafe extern "C" fn store<T: Value>(place: *mut T, value: T, _order: i32, calle
     unsafe { T::replace(place, caller, [false, true], |_| Some(value)) };
 }
 
-/// Replaces the value where it is as expected, else puts what is there into `expected`; returns 1 if it was.
+/// Replaces the value if it is `expected`, otherwise stores it in `expected`; returns 1 if it was replaced.
 unsafe extern "C" fn compare<T: Value>(
     place: *mut T,
     expected: *mut T,
@@ -121,8 +121,8 @@ unsafe extern "C" fn compare<T: Value>(
     failure: i32,
     caller: u64,
 ) -> i32 {
-    // SAFETY: as the program's own operation. Once the value is in its place `expected` may belong to another thread,
-    // so nothing is written to it.
+    // SAFETY: as the program's own operation. Once the value is replaced, `expected` may belong to another
+    // thread, so nothing is written to it.
     unsafe {
         let wanted = expected.read_unaligned();
         let found = compare_value(place, wanted, value, order, failure, caller);
@@ -145,7 +145,7 @@ unsafe extern "C" fn compare_value<T: Value>(
     unsafe { T::replace(place, caller, [true, true], |before| (before == expected).then_some(value)) }
 }
 
-/// Operations on two values that give what was there before.
+/// Defines operations on two values that return the previous value.
 macro_rules! exchanges {
     ($($body:ident |$before:ident, $value:ident| $after:expr;)*) => {$(
         unsafe extern "C" fn $body<T: Value>(place: *mut T, $value: T, _order: i32, caller: u64) -> T {
@@ -228,13 +228,13 @@ sixteen_bytes! {
     "compare_exchange_weak" compare(place: *mut u128, expected: *mut u128, value: u128, order: i32, failure: i32) -> i32;
 }
 
-/// Called by instrumented programs.
+/// Fence of threads, called by instrumented programs.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_atomic_thread_fence(_order: i32) {
     std::sync::atomic::fence(ORDER);
 }
 
-/// Called by instrumented programs.
+/// Fence for signal handlers, called by instrumented programs.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_atomic_signal_fence(_order: i32) {
     std::sync::atomic::compiler_fence(ORDER);

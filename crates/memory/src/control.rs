@@ -1,5 +1,5 @@
-//! What the recorder of MPI calls tells this library. It finds the functions by name, and does without where they are
-//! not.
+//! Functions for the recorder of MPI calls, which finds them by name and does without them if they are
+//! missing.
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::fs::File;
@@ -9,9 +9,9 @@ use std::path::Path;
 use crate::recorder::Recorder;
 use crate::{frames, opaque, state};
 
-/// Records the accesses of the calling thread from now on, into the file at `path`; they belong to the interval before
-/// the call that is named first. Does nothing where a recording is under way or the file cannot be made; the latter is
-/// said on standard error.
+/// Records the accesses of the calling thread from now on into the file at `path`. They belong to the
+/// interval before the call that is named first. Does nothing if a recording is under way or the file cannot
+/// be created; the latter is reported on standard error.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero.
@@ -43,28 +43,28 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
     }
 }
 
-/// The call with this index begins, and will return to `site` (0: not known), when [`hayase_memory_back`] follows: what
-/// was accessed since the call before is the interval with this number.
+/// Notes that the call with this index begins. It will return to `site` (0: not known), which
+/// [`hayase_memory_back`] reports. The accesses since the previous call are the interval with this number.
 ///
-/// Where the site is in code without instrumentation, what was accessed there before the call is not known, and is
-/// marked so. Not for the handler of a signal.
+/// If the site is in code without instrumentation, the accesses of that code before the call are unknown, and
+/// marked so. Must not be called from a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_call(number: u64, site: u64) {
-    // Other threads than the recorded one have no intervals.
+    // Only the recorded thread has intervals.
     let _ = state::with(|recorder| {
         frames::call(recorder, number, site as usize);
         recorder.call(number);
     });
 }
 
-/// The call that was made from `site` returns, or the recording starts in one: code without instrumentation goes on
-/// from there.
+/// Notes that the call made from `site` returns, or that the recording starts in one: code without
+/// instrumentation continues from there.
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_back(site: u64) {
     let _ = state::with(|recorder| frames::back(recorder, site as usize));
 }
 
-/// Ends the recording and the file. May be called in the handler of a signal, by the recorded thread.
+/// Ends the recording and the file. The recorded thread may call this in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_stop() {
     state::stop();

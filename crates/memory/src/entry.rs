@@ -1,10 +1,10 @@
-//! What compilers call: reads and writes.
+//! Hooks of the compilers for reads and writes.
 //!
-//! The names and arguments are those of two instrumentations. That for data races (`__tsan_`) is gcc's and gfortran's:
-//! of variables on the stack clang's sees only part, because it asks for each address by itself whether that leaves the
-//! function. So clang takes the one for addresses in kernels, which calls a function at each access, by a name that is
-//! asked for (`__hayase_`), and the hooks of `-finstrument-functions`. The return address tells which instruction of
-//! the program it is.
+//! The names and arguments are those of two instrumentations. gcc and gfortran use that for data races
+//! (`__tsan_`). In clang it covers only part of the variables on the stack, because clang checks for each
+//! address alone if it leaves the function. So clang uses the one for addresses in kernels, which calls a
+//! function at each access, with a chosen prefix (`__hayase_`), and the hooks of `-finstrument-functions`.
+//! The return address identifies the instruction of the program.
 
 use crate::frames;
 use crate::module;
@@ -14,30 +14,30 @@ use crate::with_caller;
 
 use hayase_trace::memory::Kind;
 
-/// A read of `SIZE` bytes, called from `caller`.
+/// Records a read of `SIZE` bytes, called from `caller`.
 unsafe extern "C" fn read<const SIZE: u64>(address: u64, caller: u64) {
     state::access::<SIZE>(key(caller, false), address);
 }
 
-/// A write of `SIZE` bytes.
+/// Records a write of `SIZE` bytes.
 unsafe extern "C" fn write<const SIZE: u64>(address: u64, caller: u64) {
     state::access::<SIZE>(key(caller, true), address);
 }
 
-/// A read and a write of the same `SIZE` bytes by one instruction.
+/// Records a read and a write of the same `SIZE` bytes by one instruction.
 unsafe extern "C" fn update<const SIZE: u64>(address: u64, caller: u64) {
     state::access::<SIZE>(key(caller, false), address);
     state::access::<SIZE>(key(caller, true), address);
 }
 
-/// An access of `size` bytes.
+/// Records an access of `size` bytes.
 unsafe extern "C" fn range<const WRITE: bool>(address: u64, size: u64, caller: u64) {
     if size > 0 && state::with(|recorder| recorder.access(key(caller, WRITE), address, size)).is_none() {
         state::not_recorded();
     }
 }
 
-/// A new table of virtual functions for an object.
+/// Records that an object gets a new table of virtual functions.
 unsafe extern "C" fn vptr_update(address: u64, _value: u64, caller: u64) {
     state::access::<8>(key(caller, true), address);
 }
@@ -46,7 +46,8 @@ unsafe extern "C" fn init(caller: u64) {
     module::register(caller as usize);
 }
 
-/// Functions of one access: their names before and behind the number of bytes, their body, these numbers.
+/// Defines functions of one access: the parts of their names before and behind the number of bytes, their
+/// body, these numbers.
 macro_rules! accesses {
     ($($before:literal $behind:literal $body:ident: $($size:literal)*;)*) => {
         with_caller! {$($(
@@ -80,7 +81,7 @@ with_caller! {
     "__tsan_init", () => init, "rdi", "x0";
 }
 
-/// The forms whose caller says where the access is.
+/// Defines forms whose caller passes the place of the access.
 macro_rules! with_place {
     ($($name:literal $body:ident: $($size:literal)*;)*) => {$($(
         with_place!(concat!($name, $size, "_pc"), $body::<$size>, address);
@@ -105,10 +106,10 @@ with_place! {
 with_place!("__tsan_read_range_pc", range::<false>, address size);
 with_place!("__tsan_write_range_pc", range::<true>, address size);
 
-/// A function is entered, which was called from the address given.
+/// Hook at the entry of a function, with the address in its caller.
 ///
 /// # Safety
-/// Called by instrumented functions before anything else that they are written to do.
+/// Called by instrumented functions before any of their own code.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tsan_func_entry(_: u64) {
@@ -120,10 +121,10 @@ pub unsafe extern "C" fn __tsan_func_entry(_: u64) {
     core::arch::naked_asm!("mov x1, x30", "mov x2, sp", "mov x3, x29", "b {body}", body = sym frames::enter);
 }
 
-/// A function is entered; the second argument is the address in its caller.
+/// Hook at the entry of a function; the second argument is the address in its caller.
 ///
 /// # Safety
-/// Called by instrumented functions before anything else that they are written to do.
+/// Called by instrumented functions before any of their own code.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cyg_profile_func_enter(_: u64, _: u64) {
@@ -137,13 +138,13 @@ pub unsafe extern "C" fn __cyg_profile_func_enter(_: u64, _: u64) {
     );
 }
 
-/// Where no part of the program says that it is instrumented, its first function does.
+/// Registers the part of the function, if no constructor has, and records the entry.
 extern "C" fn enter(caller: usize, place: usize, low: usize, pointer: usize) {
     module::register(place);
     frames::enter(caller, place, low, pointer);
 }
 
-/// A function is left: called by instrumented functions after all else that they are written to do.
+/// Defines hooks at the exit of a function, called by instrumented functions after all of their own code.
 macro_rules! left {
     ($($name:literal)*) => {$(
         const _: () = {
@@ -161,10 +162,10 @@ macro_rules! left {
 
 left!("__cyg_profile_func_exit" "__tsan_func_exit");
 
-/// Functions that tell nothing about memory: what races are to be ignored.
+/// Defines hooks that concern no memory: they switch the detection of races off and on.
 macro_rules! nothing {
     ($($name:ident)*) => {$(
-        /// Called by instrumented programs; does nothing.
+        /// Hook of instrumented programs; does nothing.
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() {
@@ -183,7 +184,7 @@ nothing! {
     __asan_handle_no_return __asan_poison_memory_region __asan_unpoison_memory_region
 }
 
-/// A library function of the program accessed `size` bytes.
+/// Records an access of `size` bytes by a library function that the program calls.
 pub(crate) fn library_access(caller: u64, write: bool, address: u64, size: u64, name: &str) {
     if size > 0
         && state::with(|recorder| recorder.access_of(key(caller, write), address, size, Kind::Library, name)).is_none()
@@ -192,7 +193,7 @@ pub(crate) fn library_access(caller: u64, write: bool, address: u64, size: u64, 
     }
 }
 
-/// Atomic operations access `size` bytes.
+/// Records an access of `size` bytes by an atomic operation.
 #[inline]
 pub(crate) fn atomic_access(caller: u64, write: bool, address: u64, size: u64) {
     if state::with(|recorder| recorder.access_of(key(caller, write), address, size, Kind::Atomic, "")).is_none() {

@@ -1,15 +1,16 @@
-//! Which instrumented functions are running, and where their variables are on the stack.
+//! Running instrumented functions, and the frames of their variables on the stack.
 //!
-//! Compilers put arguments, and results of functions, on the stack without calling anybody: `f(double x) {
-//! MPI_Allreduce(&x, ...) }` stores `x` before the first instrumented instruction. And what a function had on the stack
-//! is gone when it returns. So when a call of MPI is made, the functions that were entered since the call before, and
-//! those that have been left since, are noted with the bytes of their frames
-//! ([`Kind::Frame`](hayase_trace::memory::Kind::Frame)): to begin and to end are writes of all of them. Functions that
-//! came and went between two calls are of no interest, since no call could be given their variables: so what is written
-//! grows with the calls of MPI, not with those of functions.
+//! Compilers put arguments, and results of functions, on the stack without calling a hook: `f(double x) {
+//! MPI_Allreduce(&x, ...) }` stores `x` before the first instrumented instruction. And the variables of a
+//! function are gone when it returns. So a call of MPI notes the frames of the functions entered since the
+//! previous call, and of those left since ([`Kind::Frame`](hayase_trace::memory::Kind::Frame)): begin and end
+//! of a function write all bytes of its frame. Functions that came and went between two calls do not matter,
+//! since no call could be given their variables. So the output grows with the number of MPI calls, not of
+//! function calls.
 //!
-//! It also tells code that is not instrumented: an instrumented function that calls another is the innermost one that
-//! runs. Where the caller is some other function, control was where nobody sees what is accessed.
+//! This also detects code that is not instrumented. An instrumented function that calls another is the
+//! innermost running one. If the caller is some other function, control was in code whose accesses are not
+//! seen.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -19,26 +20,26 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::recorder::{Recorder, key};
 use crate::state;
 
-/// Most functions, one within the other, that are kept; inner ones are taken to be not instrumented.
+/// Largest number of nested functions; deeper ones count as not instrumented.
 const MOST: usize = 1 << 14;
 
-/// A function that runs.
+/// A running function.
 #[derive(Clone, Copy)]
 struct Frame {
-    /// Its bytes on the stack: from the lowest to one past the highest.
+    /// Range of its bytes on the stack: the lowest, and one past the highest.
     low: usize,
     high: usize,
     /// An address in its code.
     place: usize,
     /// Position of the first access after it was entered.
     position: u64,
-    /// It was entered since the last call of MPI.
+    /// Set if it was entered since the last call of MPI.
     fresh: bool,
-    /// Code without instrumentation called it from here; 0: instrumented code did.
+    /// Address in code without instrumentation that called it; 0 if instrumented code did.
     foreign: usize,
 }
 
-/// A function that was left since the last call of MPI, and was entered before it.
+/// A function that was entered before the last call of MPI, and left since.
 #[derive(Clone, Copy)]
 struct Left {
     low: usize,
@@ -50,29 +51,30 @@ struct Left {
 struct Stack {
     frames: Vec<Frame>,
     left: Vec<Left>,
-    /// Functions beyond `MOST`.
+    /// Number of functions beyond `MOST`.
     beyond: usize,
-    /// Of addresses of calls: whether they are in instrumented code. By hash: the address, and 1 if they are.
+    /// Hash table for addresses of calls: the address, and true if it is in instrumented code.
     known: Box<[(usize, bool)]>,
-    /// Of addresses of functions: how far their arguments reach above the frame \[B\]. By hash, too.
+    /// Hash table for addresses of functions: the address, and the distance that the arguments reach above
+    /// the frame \[B\].
     arguments: Box<[(usize, usize)]>,
 }
 
 struct Cell(UnsafeCell<Option<Stack>>);
 
-// SAFETY: used by the thread that `WATCHED` names, and nobody else.
+// SAFETY: used only by the thread that `WATCHED` names.
 unsafe impl Sync for Cell {}
 
 static STACK: Cell = Cell(UnsafeCell::new(None));
-/// Thread pointer of the thread whose functions are followed; 0: none is.
+/// Thread pointer of the thread whose functions are followed; 0 if none is.
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
-/// The highest byte of its stack.
+/// Highest byte of its stack.
 static TOP: AtomicUsize = AtomicUsize::new(0);
-/// The thread is in a call of MPI, whose own accesses are those that the call is known to make.
+/// Set while the thread is in a call of MPI. Accesses inside are those that the call is known to make.
 static IN_CALL: AtomicBool = AtomicBool::new(false);
 
-/// Follows the thread that loads this library: nearly always it is the one that will be recorded, and its `main` begins
-/// before that.
+/// Follows the thread that loads this library: nearly always the one that will be recorded, and its `main`
+/// begins before the recording.
 extern "C" fn load() {
     follow();
 }
@@ -86,7 +88,7 @@ pub(crate) fn follow() {
     if WATCHED.load(Ordering::Relaxed) == state::thread() {
         return;
     }
-    // Another thread's functions are not entered any more: its hooks see that they are not meant, from here on.
+    // From here on, hooks of the previous thread see that it is no longer followed.
     WATCHED.store(0, Ordering::SeqCst);
     let stack = Stack {
         frames: Vec::with_capacity(MOST),
@@ -95,13 +97,13 @@ pub(crate) fn follow() {
         known: vec![(0, false); KNOWN].into_boxed_slice(),
         arguments: vec![(0, 0); KNOWN].into_boxed_slice(),
     };
-    // SAFETY: nobody is watched, so nobody uses it.
+    // SAFETY: no thread is watched, so nobody uses it.
     unsafe { *STACK.0.get() = Some(stack) };
     TOP.store(bounds_of_stack().1, Ordering::Relaxed);
     WATCHED.store(state::thread(), Ordering::SeqCst);
 }
 
-/// Returns the lowest byte of this thread's stack and one past its highest; 0 where the system does not say.
+/// Returns the lowest byte of this thread's stack and one past its highest; 0 if the system does not tell.
 pub(crate) fn bounds_of_stack() -> (usize, usize) {
     // SAFETY: asks for the attributes of this thread and gives them back.
     unsafe {
@@ -125,10 +127,11 @@ fn stack() -> Option<&'static mut Stack> {
     unsafe { (*STACK.0.get()).as_mut() }
 }
 
-/// A function is entered: `place` is in it, `caller` in the one that called it; its stack pointer and frame pointer.
+/// Records that a function is entered. `place` is in the function, `caller` in the one that called it; `low`
+/// is the stack pointer, `pointer` the frame pointer.
 pub(crate) extern "C" fn enter(caller: usize, place: usize, low: usize, pointer: usize) {
     let Some(stack) = stack() else { return };
-    // What lies below was left without a word: by an exception, or a jump.
+    // Functions below were left without a hook: by an exception, or a jump.
     while stack.frames.last().is_some_and(|frame| frame.low <= low) {
         stack.beyond = 0;
         stack.pop();
@@ -156,14 +159,15 @@ pub(crate) extern "C" fn enter(caller: usize, place: usize, low: usize, pointer:
     }
 }
 
-/// One past the highest byte of a frame: the return address and the frame pointer of the caller are the last.
+/// Returns one past the highest byte of a frame, which ends with the caller's frame pointer and the return
+/// address.
 ///
-/// Where the function keeps no frame pointer, all up to the frame of the instrumented function around it is taken.
+/// If the function keeps no frame pointer, the frame extends to that of the instrumented function around it.
 #[inline]
 fn frame_end(caller: usize, low: usize, pointer: usize, bound: usize) -> usize {
     if cfg!(target_arch = "x86_64") && pointer > low && pointer.is_multiple_of(8) && pointer.saturating_add(16) <= bound
     {
-        // SAFETY: between the stack pointer and an address of the same stack.
+        // SAFETY: the address lies between the stack pointer and an address of the same stack.
         let returns_to = unsafe { *((pointer + 8) as *const usize) };
         if returns_to == caller {
             return pointer + 16;
@@ -172,7 +176,7 @@ fn frame_end(caller: usize, low: usize, pointer: usize, bound: usize) -> usize {
     bound.max(low)
 }
 
-/// The function with this stack pointer is left; `place` is in it.
+/// Records that the function with this stack pointer is left; `place` is in it.
 pub(crate) extern "C" fn leave(place: usize, low: usize) {
     let Some(stack) = stack() else { return };
     if stack.beyond > 0 {
@@ -192,7 +196,7 @@ pub(crate) extern "C" fn leave(place: usize, low: usize) {
     }
 }
 
-/// Notes that control was, or will be, in code without instrumentation, which is at `place`.
+/// Marks that control was, or will be, in code without instrumentation, at `place`.
 #[cold]
 fn mark(place: usize) {
     let _ = state::with(|recorder| opaque(recorder, place));
@@ -203,7 +207,7 @@ fn opaque(recorder: &mut Recorder<File>, place: usize) {
     recorder.access_of(key(place as u64, true), 0, 0, hayase_trace::memory::Kind::Opaque, &name);
 }
 
-/// The file that an address of code was loaded from.
+/// Returns the file that an address of code was loaded from.
 pub(crate) fn object(place: usize) -> String {
     match hayase_mpi::objects::at(place) {
         Some((_, name)) if name.contains('/') => name,
@@ -212,7 +216,7 @@ pub(crate) fn object(place: usize) -> String {
     }
 }
 
-/// A call of MPI with this number comes in from `site` (0: not known).
+/// Handles the begin of the MPI call with this number, made from `site` (0: not known).
 pub(crate) fn call(recorder: &mut Recorder<File>, number: u64, site: usize) {
     IN_CALL.store(true, Ordering::Relaxed);
     recorder.name_interval(number);
@@ -237,7 +241,7 @@ pub(crate) fn call(recorder: &mut Recorder<File>, number: u64, site: usize) {
     }
 }
 
-/// The call that came in from `site` returns.
+/// Handles the return of the call made from `site`.
 pub(crate) fn back(recorder: &mut Recorder<File>, site: usize) {
     IN_CALL.store(false, Ordering::Relaxed);
     let Some(stack) = stack() else { return };
@@ -247,10 +251,10 @@ pub(crate) fn back(recorder: &mut Recorder<File>, site: usize) {
     }
 }
 
-/// Room for addresses whose function is known.
+/// Number of entries of each hash table.
 const KNOWN: usize = 1 << 12;
 
-/// Where an address is in a table by hash.
+/// Returns the index of an address in a hash table.
 fn slot(place: usize) -> usize {
     ((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KNOWN.trailing_zeros())) as usize
 }
@@ -264,8 +268,8 @@ impl Stack {
         }
     }
 
-    /// How far the arguments of the function at `place` reach above its frame: they are written by the caller, which
-    /// tells nobody.
+    /// Returns the distance that the arguments of the function at `place` reach above its frame. The caller
+    /// writes them without a hook.
     #[inline]
     fn arguments(&mut self, place: usize) -> usize {
         let Some(known) = self.arguments.get_mut(slot(place)) else { return 0 };
@@ -279,8 +283,8 @@ impl Stack {
         known.1
     }
 
-    /// Whether the call that returns to `place` is made by an instrumented function, given an address in the innermost
-    /// one that runs. That does not change, so it is worked out once.
+    /// Returns true if an instrumented function makes the call that returns to `place`. `innermost` is an
+    /// address in the innermost running one. The answer never changes, so it is computed once.
     #[inline]
     fn is_instrumented(&mut self, place: usize, innermost: Option<usize>) -> bool {
         let Some(known) = self.known.get_mut(slot(place)) else { return false };
@@ -291,8 +295,8 @@ impl Stack {
     }
 }
 
-/// Whether two addresses of code are in one function: by the tables of unwinding, which every function of instrumented
-/// code has.
+/// Returns true if two addresses of code are in one function, by the unwind tables, which cover all
+/// instrumented code.
 #[cold]
 fn is_one_function(one: usize, other: usize) -> bool {
     unsafe extern "C" {

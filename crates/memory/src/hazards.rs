@@ -1,5 +1,5 @@
-//! Reasons why memory of the program may change without an access that is seen: other threads, handlers of signals,
-//! shared memory, errors that are returned, one-sided communication.
+//! Hazards: reasons why memory of the program may change without a visible access. They are other threads,
+//! signal handlers, shared memory, returned errors and one-sided communication.
 //!
 //! They are followed from the beginning of the program, before the recording starts.
 
@@ -23,17 +23,17 @@ pub(crate) enum Hazard {
 const NAMES: [&str; 5] = ["thread", "signal handler", "shared mapping", "errors return", "window"];
 
 struct State {
-    /// Hazards that have begun and not ended, by kind.
+    /// Number of hazards of each kind that have begun and not ended.
     open: [u32; NAMES.len()],
     /// Shared mappings: address and size.
     shared: Vec<(u64, u64)>,
-    /// Begin and end of hazards before the recording started.
+    /// Begins and ends of hazards before the recording started.
     early: Vec<(Place, bool)>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State { open: [0; NAMES.len()], shared: Vec::new(), early: Vec::new() });
 
-/// Does something with the state; nothing in the handler of a signal that interrupted it.
+/// Applies `work` to the state. Does nothing in a signal handler that interrupted such work.
 fn with(work: impl FnOnce(&mut State)) {
     if let Ok(mut state) = STATE.try_lock() {
         work(&mut state);
@@ -55,12 +55,12 @@ impl State {
     }
 }
 
-/// A hazard begins, or one of its kind ends, at the call that returns to `back`.
+/// Records that a hazard of a kind begins or ends, at the call that returns to `back`.
 pub(crate) fn change(hazard: Hazard, back: u64, begins: bool) {
     with(|state| state.change(hazard, back, begins));
 }
 
-/// The recording starts: hazards that have begun are noted.
+/// Records hazards that have begun before the recording starts.
 pub(crate) fn start() {
     with(|state| {
         for (place, begins) in state.early.drain(..) {
@@ -69,7 +69,7 @@ pub(crate) fn start() {
     });
 }
 
-/// Notes a mapping that others may write to.
+/// Records a mapping that other processes may write to.
 fn mapped(back: u64, low: u64, size: u64) {
     with(|state| {
         state.shared.push((low, size));
@@ -77,7 +77,7 @@ fn mapped(back: u64, low: u64, size: u64) {
     });
 }
 
-/// Notes that memory is no longer mapped.
+/// Records that memory is no longer mapped.
 pub(crate) fn unmapped(back: u64, low: u64, size: u64) {
     with(|state| {
         let count = state.shared.len();
@@ -88,27 +88,27 @@ pub(crate) fn unmapped(back: u64, low: u64, size: u64) {
     });
 }
 
-/// Functions of the C library and of OpenMP that bring hazards.
+/// Functions of the C library and of OpenMP that cause hazards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Function {
-    /// `pthread_create` and its like.
+    /// `pthread_create` and similar functions.
     Thread,
     /// A parallel region of gcc's OpenMP: the number of threads is the third argument, or 0.
     Team,
-    /// A parallel region of clang's.
+    /// A parallel region of clang's OpenMP.
     Fork,
     /// `signal`: the handler is the second argument.
     Signal,
     /// `sigaction`: the second argument points to the handler.
     Action,
-    /// `mmap`; it makes a block as well.
+    /// `mmap`, which also makes a block.
     Map,
     /// `shmat`.
     Attach,
 }
 
 impl Function {
-    /// Returns that of the function with this name, if it brings hazards.
+    /// Returns the kind of the function with this name, if it causes hazards.
     pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "pthread_create" | "thrd_create" => Self::Thread,
@@ -123,7 +123,7 @@ impl Function {
         })
     }
 
-    /// Takes a call that is about to be made.
+    /// Handles a call that is about to be made.
     pub(crate) fn called(self, call: &Call) {
         // `SIG_ERR`, `SIG_DFL`, `SIG_IGN`.
         let handles = |handler: u64| !matches!(handler as i64, -1..=1);
@@ -142,7 +142,7 @@ impl Function {
         change(hazard, call.back, true);
     }
 
-    /// Takes a call that has been made.
+    /// Handles a call that has been made.
     pub(crate) fn returned(self, call: &Call, result: u64) {
         let private = call.argument(3) as i32 & libc::MAP_TYPE == libc::MAP_PRIVATE;
         if self == Self::Map && !private && result != libc::MAP_FAILED as u64 {

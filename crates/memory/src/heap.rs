@@ -1,8 +1,9 @@
-//! Functions that make and end blocks of memory, called by the program: a message can lie in a block only while it
-//! exists.
+//! Functions that make and end blocks of memory, called by the program: a message can lie in a block only
+//! while it exists.
 //!
-//! Fortran's `allocate` and `deallocate`, and the containers of C++, call them where they are used, which is
-//! instrumented code. Libraries call them too: those calls are not seen, but what calls the library is marked.
+//! Fortran's `allocate` and `deallocate`, and the containers of C++, call them at the place of use, in
+//! instrumented code. Libraries call them too. Those calls are not seen, but the call of the library is
+//! marked.
 
 use std::ffi::c_void;
 
@@ -35,7 +36,7 @@ pub(crate) enum Function {
 }
 
 impl Function {
-    /// Returns that of the function with this name, if it has one.
+    /// Returns the kind of the function with this name, if it affects blocks.
     pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "malloc" | "calloc" | "aligned_alloc" | "memalign" | "valloc" | "pvalloc" => Self::Allocate,
@@ -52,15 +53,15 @@ impl Function {
         })
     }
 
-    /// True if the sizes of the blocks are known: by the allocator whose function is at this address. That of C++ asks
-    /// that of C.
+    /// Returns true if the sizes of the blocks are known from the allocator whose function is at this
+    /// address. The allocator of C++ calls that of C.
     pub(crate) fn is_followed(self, name: &str, address: usize) -> bool {
         if matches!(self, Self::Map | Self::Unmap) {
             return true;
         }
         let Some((base, file)) = objects::at(address) else { return false };
         if name.starts_with("_gfortran_") {
-            // Before this version descriptors of arrays are others.
+            // Earlier versions have other descriptors of arrays.
             return file.contains("libgfortran.so.5");
         }
         if name.starts_with("_Z") {
@@ -71,12 +72,12 @@ impl Function {
         objects::at(sizes as usize).is_some_and(|(other, _)| base == other)
     }
 
-    /// True if the function tells of its effect by its result.
+    /// Returns true if the result of the function tells its effect.
     pub(crate) fn has_result(self) -> bool {
         !matches!(self, Self::Free | Self::Unmap | Self::Unpack)
     }
 
-    /// Takes a call that is about to be made.
+    /// Handles a call that is about to be made.
     pub(crate) fn called(self, call: &Call, place: Place) {
         match self {
             Self::Free | Self::Reallocate => note(place, false, call.argument(0), None),
@@ -91,7 +92,7 @@ impl Function {
         }
     }
 
-    /// Takes a call that has been made.
+    /// Handles a call that has been made.
     pub(crate) fn returned(self, call: &Call, place: Place, result: u64) {
         match self {
             Self::Allocate | Self::Reallocate => note(place, true, result, None),
@@ -112,13 +113,13 @@ impl Function {
     }
 }
 
-/// Notes a block that begins or ends; without a size it is one of the heap.
+/// Records that a block begins or ends; without a size it is one of the heap.
 fn note(place: Place, begins: bool, low: u64, size: Option<u64>) {
     if low == 0 || !state::is_recorded() {
         return;
     }
     let _ = state::with(|recorder| {
-        // SAFETY: a block of the allocator whose function this is, as the program's own call has it.
+        // SAFETY: a block of the allocator that this function belongs to, as in the program's own call.
         let size = size.unwrap_or_else(|| unsafe { libc::malloc_usable_size(low as *mut c_void) } as u64);
         recorder.block(place, begins, low, size);
     });

@@ -1,26 +1,26 @@
-//! The run-time library behind programs whose memory accesses are recorded.
+//! Run-time library of programs whose memory accesses are recorded.
 //!
-//! Compilers can be asked to call a function at every access to memory: `-fsanitize=thread`, made for finding data
-//! races. `hayase cc` and `hayase fc` compile with that option and link this library in the place of the one that looks
-//! for races. What the calls say is turned into nests of runs ([`hayase_trace::memory`]) and written to a file.
+//! Compilers can call a function at every access to memory: `-fsanitize=thread`, made for finding data races.
+//! `hayase cc` and `hayase fc` compile with that option and link this library in place of the race detector.
+//! The calls are folded into nests of runs ([`hayase_trace::memory`]) and written to a file.
 //!
 //! * [`recorder`]: from accesses to runs; knows neither compilers nor processes.
 //! * `control`: starts, stops and divides the recording; the recorder of MPI calls finds these functions by name.
-//! * `state`: who is recorded: one thread, the one that started.
-//! * `entry`, `atomic`: the functions that compilers call.
-//! * `frames`: which functions run, where their variables are, and who called them.
-//! * `library`: `memcpy` and its like, which compilers do not instrument.
-//! * `code`: which functions of a part are not instrumented, and what others access without telling; by reading
+//! * `state`: the recorded thread: the one that started the recording.
+//! * `entry`, `atomic`: the hooks that compilers call.
+//! * `frames`: running functions, the place of their variables, and their callers.
+//! * `library`: `memcpy` and similar functions, which compilers do not instrument.
+//! * `code`: finds functions of a part that are not instrumented, and unreported accesses of others, by reading
 //!   instructions.
-//! * `opaque`: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
+//! * `opaque`: calls of functions that are not instrumented: marked, since their accesses cannot be seen.
 //! * `stubs`: code that stands before such functions.
-//! * `arguments`: what functions of MPI read and write besides messages.
+//! * `arguments`: memory that functions of MPI read and write besides messages.
 //! * `heap`: blocks of memory that begin and end.
 //! * `sections`: copies that Fortran makes of arrays for calls.
-//! * `hazards`: threads, handlers of signals, shared memory and more, by which memory changes unseen.
+//! * `hazards`: threads, signal handlers, shared memory and more, by which memory changes unseen.
 //!
-//! A program that was linked with this library runs without Hayase too: before `hayase_memory_start` an access costs a
-//! call and a comparison.
+//! A program linked with this library also runs without Hayase: before `hayase_memory_start` an access costs
+//! a call and a comparison.
 //!
 //! Linux on x86-64 and aarch64.
 
@@ -60,10 +60,10 @@ macro_rules! jump_with_caller {
 }
 pub(crate) use jump_with_caller;
 
-/// Defines functions that hand their caller's return address on as one more argument.
+/// Defines functions that pass their caller's return address on as one more argument.
 ///
-/// `NAME(arguments) => BODY in REGISTERS`: the function jumps to `BODY` with the return address in the named argument
-/// registers (x86-64, aarch64), those after its own arguments.
+/// `NAME(arguments) => BODY in REGISTERS`: the function jumps to `BODY` with the return address in the named
+/// argument registers (x86-64, aarch64), those after its own arguments.
 macro_rules! with_caller {
     ($($name:expr, ($($argument:ty),*) $(-> $result:ty)? => $body:path, $x86:literal, $arm:literal;)*) => {$(
         const _: () = {

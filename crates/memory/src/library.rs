@@ -1,8 +1,9 @@
-//! `memcpy`, `memmove`, `memset` and their like: accesses of the program that compilers leave to the C library.
+//! `memcpy`, `memmove`, `memset` and similar functions: accesses of the program that compilers leave to the C
+//! library.
 //!
-//! These functions stand in front of those of the C library for the whole process, but only calls from instrumented
-//! code are the program's accesses; the MPI library's copies are its own. A table has other functions with the results
-//! that they write.
+//! These functions replace those of the C library for the whole process, but only calls from instrumented
+//! code are accesses of the program; the MPI library's copies are its own. A table lists further functions
+//! with the results that they write.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -11,7 +12,8 @@ use std::{mem, ptr};
 use crate::entry::library_access;
 use crate::{module, state, with_caller};
 
-/// Functions that write results behind their arguments: for each the index of the argument and the size \[B\].
+/// Functions that write results through their arguments: for each result the index of the argument and the
+/// size \[B\].
 const RESULTS: &[(&str, &[(usize, u64)])] = &[
     ("time", &[(0, 8)]),
     ("gettimeofday", &[(0, 16)]),
@@ -26,7 +28,8 @@ const RESULTS: &[(&str, &[(usize, u64)])] = &[
     ("_gfortran_system_clock_8", &[(0, 8), (1, 8), (2, 8)]),
 ];
 
-/// Returns which results the function with this name writes, if it accesses nothing else of the program's.
+/// Returns the results that the function with this name writes, if it accesses no other memory of the
+/// program.
 pub(crate) fn results(name: &str) -> Option<&'static [(usize, u64)]> {
     RESULTS.iter().find(|(known, _)| *known == name).map(|&(_, results)| results)
 }
@@ -34,7 +37,7 @@ pub(crate) fn results(name: &str) -> Option<&'static [(usize, u64)]> {
 type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
 type Fill = unsafe extern "C" fn(*mut c_void, c_int, usize) -> *mut c_void;
 
-/// A function of the C library behind ours.
+/// A function of the C library that is replaced here.
 struct Next {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
@@ -45,7 +48,7 @@ impl Next {
         Self { name, found: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Its address; null before this library is initialised.
+    /// Returns its address; null before this library is initialised.
     #[inline(always)]
     fn get(&self) -> *mut c_void {
         self.found.load(Ordering::Relaxed)
@@ -62,7 +65,7 @@ static MEMCPY: Next = Next::new(c"memcpy");
 static MEMMOVE: Next = Next::new(c"memmove");
 static MEMSET: Next = Next::new(c"memset");
 
-/// Finds the functions when this library is loaded: `dlsym` may ask for memory, which a copy must not.
+/// Finds the functions when this library is loaded: `dlsym` may allocate memory, which a copy must not.
 extern "C" fn load() {
     for next in [&MEMCPY, &MEMMOVE, &MEMSET] {
         next.find();
@@ -73,7 +76,7 @@ extern "C" fn load() {
 #[unsafe(link_section = ".init_array")]
 static LOAD: extern "C" fn() = load;
 
-/// Whether the caller's accesses are to be noted.
+/// Returns true if the caller's accesses are to be recorded.
 #[inline(always)]
 fn is_noted(caller: u64) -> bool {
     state::is_recorded() && module::contains(caller as usize)
@@ -90,13 +93,13 @@ fn note(caller: u64, name: &str, from: Option<*const c_void>, to: Option<*mut c_
     }
 }
 
-/// Copies byte by byte with one instruction, upwards; a loop would become a call of `memcpy` again.
+/// Copies byte by byte in a volatile loop; a plain loop would become a call of `memcpy` again.
 ///
 /// # Safety
 /// As `memmove`'s.
 unsafe fn copy_plainly(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
     let down = (to as usize).wrapping_sub(from as usize) < size;
-    // SAFETY: promised by the caller; where the ranges overlap, the bytes are copied in the order that keeps them.
+    // SAFETY: promised by the caller; overlapping ranges are copied in the order that preserves the bytes.
     unsafe {
         for i in 0..size {
             let i = if down { size - 1 - i } else { i };
@@ -122,7 +125,7 @@ unsafe fn fill_plainly(to: *mut c_void, byte: c_int, size: usize) -> *mut c_void
 #[inline(always)]
 unsafe fn copy_next(next: &Next, to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
     let next = next.get();
-    // SAFETY: what was found by these names has this type; the rest is promised by the caller.
+    // SAFETY: the functions of these names have this type; the rest is promised by the caller.
     unsafe {
         if next.is_null() {
             return copy_plainly(to, from, size);
@@ -131,7 +134,7 @@ unsafe fn copy_next(next: &Next, to: *mut c_void, from: *const c_void, size: usi
     }
 }
 
-/// Functions that copy: notes the access and hands on to the function of the C library.
+/// Defines functions that copy: they record the access and call the function of the C library.
 macro_rules! copies {
     ($($body:ident $name:literal $next:ident;)*) => {$(
         unsafe extern "C" fn $body(to: *mut c_void, from: *const c_void, size: usize, caller: u64) -> *mut c_void {
@@ -154,7 +157,7 @@ unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, size: usize, caller: u64
         note(caller, "memset", None, Some(to), size);
     }
     let next = MEMSET.get();
-    // SAFETY: what was found by this name has this type; the rest is the program's own call.
+    // SAFETY: the function of this name has this type; the rest is the program's own call.
     unsafe {
         if next.is_null() {
             return fill_plainly(to, byte, size);
@@ -163,7 +166,7 @@ unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, size: usize, caller: u64
     }
 }
 
-/// The forms that know how much room there is at the destination.
+/// Defines the forms that know the room at the destination.
 macro_rules! checked {
     ($($body:ident $plain:ident $from:ty;)*) => {$(
         unsafe extern "C" fn $body(to: *mut c_void, from: $from, size: usize, room: usize, caller: u64) -> *mut c_void {
@@ -180,7 +183,7 @@ checked! {
     fill_checked fill c_int;
 }
 
-/// Ends the program where it would write beyond the end, as the C library does.
+/// Ends the program if it would write beyond the end, as the C library does.
 fn check(size: usize, room: usize) {
     if size > room {
         // SAFETY: ends the process.

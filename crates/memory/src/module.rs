@@ -1,14 +1,14 @@
-//! Which parts of the process are instrumented: the program, and libraries that were compiled the same way.
+//! Instrumented parts of the process: the program, and libraries that were compiled in the same way.
 //!
-//! Each of them calls `__tsan_init` when it is loaded, or a hook when its first function is entered; the return address
-//! tells who it is.
+//! Each of them calls `__tsan_init` when it is loaded, or a hook when its first function is entered. The
+//! return address identifies the part.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hayase_mpi::objects;
 use libc::{Elf64_Phdr, PT_DYNAMIC, PT_LOAD};
 
-/// Most parts that are told apart; more of them are treated as not instrumented by `contains`.
+/// Largest number of parts; further ones count as not instrumented in `contains`.
 const MOST: usize = 64;
 
 /// An instrumented part. `high` is written last: a part with `high` 0 does not exist.
@@ -29,7 +29,7 @@ static MODULES: [Module; MOST] = [const {
 }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether an address of code belongs to an instrumented part.
+/// Returns true if an address of code belongs to an instrumented part.
 #[inline]
 pub(crate) fn contains(address: usize) -> bool {
     let count = COUNT.load(Ordering::Acquire).min(MOST);
@@ -38,7 +38,7 @@ pub(crate) fn contains(address: usize) -> bool {
         .any(|module| address >= module.low.load(Ordering::Relaxed) && address < module.high.load(Ordering::Acquire))
 }
 
-/// Where a part is in memory and where its dynamic section: `(base, dynamic)`, for each that has one.
+/// Returns `(base, dynamic)` for each part with a dynamic section: their addresses in memory.
 pub(crate) fn all() -> impl Iterator<Item = (usize, usize)> {
     let count = COUNT.load(Ordering::Acquire).min(MOST);
     MODULES[..count].iter().filter(|module| module.high.load(Ordering::Acquire) > 0).filter_map(|module| {
@@ -47,7 +47,7 @@ pub(crate) fn all() -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// The part that has this address of code is instrumented.
+/// Registers the part with this address of code as instrumented.
 #[inline]
 pub(crate) fn register(address: usize) {
     if !contains(address) {
@@ -67,7 +67,7 @@ fn add(address: usize) {
     }
 }
 
-/// Adds the part that is loaded at `base` with these segments, if it has the address that is wanted.
+/// Adds the part that is loaded at `base` with these segments if it contains the address `wanted`.
 fn note(base: usize, segments: &[Elf64_Phdr], wanted: usize) -> Option<()> {
     let (mut low, mut high, mut dynamic) = (usize::MAX, 0, 0);
     for segment in segments {

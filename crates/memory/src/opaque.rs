@@ -1,13 +1,13 @@
-//! Calls that the program makes of code which is not instrumented: marked by function and position, since what they
-//! access is not seen.
+//! Calls from the program into code that is not instrumented: marked by function and position, since their
+//! accesses are not seen.
 //!
-//! A program calls functions of libraries through a table of addresses (the global offset table). When the recording
-//! starts, the entries of instrumented parts are changed to point to small stubs, which note the call and go on to the
-//! function as if nothing had been there: all registers that may hold arguments are kept, and the function returns to
-//! the program itself.
+//! A program calls functions of libraries through a table of addresses (the global offset table). When the
+//! recording starts, the entries of instrumented parts are changed to point to small stubs. A stub notes the
+//! call and continues at the function, transparently: all registers that may hold arguments are kept, and the
+//! function returns to the program itself.
 //!
-//! Not marked are functions that are known to access nothing of the program's (`HARMLESS`), those whose accesses are
-//! recorded by other means (`arguments`, `heap`, `library`), and calls through pointers.
+//! Not marked are functions that are known to access no memory of the program (`HARMLESS`), those whose
+//! accesses are recorded by other means (`arguments`, `heap`, `library`), and calls through pointers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,8 +24,9 @@ use crate::{library, module, state};
 
 /// Functions whose calls are not marked, by the beginnings of their names.
 ///
-/// They access memory of their own, memory that the program has not yet or no longer, or nothing; MPI's are recorded as
-/// what they are; the rest are those of this library and of the start and the end of a process.
+/// They access nothing, memory of their own, or memory that the program has not yet or no longer. The
+/// functions of MPI are recorded by other means. The rest belong to this library and to the start and the end
+/// of a process.
 const HARMLESS: &str = "
     MPI_ PMPI_ mpi_ pmpi_ ompi_ MPIR_ __tsan_ __asan_ __hayase_ __cyg_profile_func_ hayase_ Annotate memcpy
     memmove memset __memcpy_chk __memmove_chk __memset_chk malloc calloc free aligned_alloc posix_memalign
@@ -35,7 +36,7 @@ const HARMLESS: &str = "
     _ZGV omp_ GOMP_
 ";
 
-/// Functions that take and give numbers: of the mathematical library, also with `f` and `l` at the end; of clocks and
+/// Functions of numbers: those of the mathematical library, also with `f` and `l` at the end; clocks and
 /// random numbers.
 const NUMBERS: &str = "
     clock rand srand drand48 lrand48 srand48 random srandom acos acosh asin asinh atan atan2 atanh cbrt ceil
@@ -45,7 +46,7 @@ const NUMBERS: &str = "
     csin ccos carg conj cimag creal
 ";
 
-/// Whether a function accesses nothing of the program's that is not recorded otherwise.
+/// Returns true if all accesses of a function to memory of the program are recorded by other means.
 pub(crate) fn is_harmless(name: &str) -> bool {
     let number = |name: &str| NUMBERS.split_whitespace().any(|known| known == name);
     let stem = name.strip_prefix("__").and_then(|name| name.strip_suffix("_finite")).unwrap_or(name);
@@ -60,7 +61,7 @@ pub(crate) fn is_harmless(name: &str) -> bool {
         || stem.strip_suffix(['f', 'l']).is_some_and(number)
 }
 
-/// A function of another part that the program calls, and what is known of it.
+/// A function of another part that the program calls, and its known effects.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug)]
 pub(crate) struct Callee {
@@ -69,13 +70,13 @@ pub(crate) struct Callee {
     hazard: Option<hazards::Function>,
     mpi: Option<arguments::Function>,
     results: &'static [(usize, u64)],
-    /// Set if nobody knows what else it accesses.
+    /// Set if its further accesses are unknown.
     opaque: bool,
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Callee {
-    /// Describes the function with this name and address; `None`: its calls are of no interest.
+    /// Describes the function with this name and address; `None` if its calls do not matter.
     fn of(name: &'static str, address: usize) -> Option<Self> {
         let (heap, mpi) = (heap::Function::of(name), arguments::Function::of(name));
         let followed = heap.filter(|heap| heap.is_followed(name, address));
@@ -86,13 +87,13 @@ impl Callee {
         is_of_interest.then_some(Self { name, heap: followed, hazard, mpi, results, opaque })
     }
 
-    /// True if calls come back to the stub.
+    /// Returns true if calls come back to the stub.
     pub(crate) fn returns_here(&self) -> bool {
         self.heap.is_some_and(heap::Function::has_result)
             || self.mpi.as_ref().is_some_and(arguments::Function::has_result)
     }
 
-    /// Takes a call that is about to be made.
+    /// Handles a call that is about to be made.
     pub(crate) fn called(&self, call: &Call) {
         if let Some(hazard) = self.hazard {
             hazard.called(call);
@@ -117,7 +118,7 @@ impl Callee {
         }
     }
 
-    /// Takes a call that has been made.
+    /// Handles a call that has been made.
     pub(crate) fn returned(&self, call: &Call, result: u64) {
         if let Some(heap) = self.heap {
             heap.returned(call, Place { address: call.back, name: self.name }, result);
@@ -131,17 +132,17 @@ impl Callee {
     }
 }
 
-/// Marks a call that returns to `back`, of which nobody knows what it accesses.
+/// Marks a call that returns to `back` and has unknown accesses.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn mark(back: u64, name: &str) {
-    // What it writes nobody knows; as a write it bars whatever a write would bar.
+    // Its writes are unknown; recorded as a write, it forbids whatever a write would forbid.
     let _ = state::with(|recorder| recorder.access_of(key(back, true), 0, 0, Kind::Opaque, name));
 }
 
-/// Calls are marked.
+/// Set once calls are marked.
 static WATCHING: AtomicBool = AtomicBool::new(false);
 
-/// Marks the calls of the instrumented parts of the process from now on. Once it has, it does nothing.
+/// Marks the calls of the instrumented parts of the process from now on. Further calls do nothing.
 pub(crate) fn watch() {
     if !WATCHING.swap(true, Ordering::AcqRel) {
         for (base, dynamic) in module::all() {
@@ -150,8 +151,8 @@ pub(crate) fn watch() {
     }
 }
 
-/// A part of the process is found to be instrumented: its calls are marked if others' are, those that bring hazards in
-/// any case.
+/// Handles a new instrumented part of the process. Its calls are marked if those of other parts are; calls
+/// that cause hazards are marked in any case.
 pub(crate) fn added(base: usize, dynamic: usize) {
     mark_calls(base, dynamic, WATCHING.load(Ordering::Acquire));
 }
@@ -168,7 +169,7 @@ fn mark_calls(base: usize, dynamic: usize, all: bool) {
         return;
     }
     let Some(mut stubs) = Stubs::new(base) else { return };
-    // What the code says is read before anything is changed.
+    // The code is read before anything is changed.
     let marks = if all { code::marks(base, &imports) } else { Vec::new() };
     for import in wanted {
         // SAFETY: the name ends with a zero.
@@ -196,7 +197,7 @@ fn mark_calls(base: usize, dynamic: usize, all: bool) {
     stubs.protect();
 }
 
-/// On other processors calls are not seen, and the file says so.
+/// Does nothing: on other processors calls are not seen, and the file says so.
 #[cfg(not(target_arch = "x86_64"))]
 fn mark_calls(_base: usize, _dynamic: usize, all: bool) {
     if all {

@@ -1,8 +1,8 @@
-//! From accesses to runs.
+//! Conversion of accesses to runs.
 //!
-//! Each site has an open run: how many accesses it has and where, in memory and in order, the next would be. An access
-//! that is there makes the run longer, which is all that happens to nearly every access; any other closes it and begins
-//! a new one. Closed runs go to the site's [`Folder`].
+//! Each site has an open run: the number of its accesses, and the next expected address and position. An
+//! access at that point extends the run, which is all the work for nearly every access. Any other access
+//! closes the run and begins a new one. Closed runs go to the site's [`Folder`].
 
 use std::io::{self, Write};
 
@@ -17,35 +17,37 @@ use blocks::Blocks;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 struct Slot {
-    /// Site: address, direction and kind; 0: free.
+    /// Site: address, direction and kind; 0 if free.
     key: u64,
-    /// Address of the next access, if the run goes on.
+    /// Address of the next access, if the run continues.
     next: u64,
-    /// Position of the next access, if the run goes on; `NEVER` while that is not known.
+    /// Position of the next access, if the run continues; `NEVER` while that is not known.
     at: u64,
-    /// From one address to the next; of a run of one access: its address; of a gather: from one position to the next.
+    /// Distance between addresses; for a run of one access: its address; for a gather: distance between
+    /// positions.
     stride: u64,
-    /// From one position to the next; of a run of one access: its position; of a gather: position of the next access.
+    /// Distance between positions; for a run of one access: its position; for a gather: position of the next
+    /// access.
     step: u64,
-    /// Accesses of the run; 0: there is none; or `GATHER`: the folder has an open gather instead.
+    /// Number of accesses of the run; 0 if there is none; `GATHER` if the folder has an open gather instead.
     count: u64,
-    /// Index of what else is known of the site.
+    /// Index of further data of the site.
     side: u32,
 }
 
-/// In the place of a count.
+/// Count that stands for a gather.
 const GATHER: u64 = u64::MAX;
 
 /// A position that no access has.
 const NEVER: u64 = u64::MAX;
 
-/// What is seldom needed of a site.
+/// Data of a site that is rarely needed.
 #[derive(Debug)]
 struct Side {
     site: u32,
     /// Size of the accesses of the open run \[B\].
     size: u64,
-    /// Whether the site is in `Recorder::active`.
+    /// True if the site is in `Recorder::active`.
     active: bool,
     folder: Folder,
 }
@@ -55,7 +57,7 @@ struct Side {
 pub struct Recorder<W: Write> {
     /// A hash table with linear probing; at most half full.
     slots: Box<[Slot]>,
-    /// 64 less the number of bits of an index of `slots`.
+    /// 64 minus the number of bits of an index of `slots`.
     shift: u32,
     /// Position of the next access.
     position: u64,
@@ -66,33 +68,34 @@ pub struct Recorder<W: Write> {
     /// Hazards that begin or end in the interval, with their positions.
     hazards: Vec<(Place, bool, u64)>,
     writer: Writer<W>,
-    /// Accesses of earlier intervals.
+    /// Number of accesses of earlier intervals.
     accesses: u64,
-    /// Why nothing is written any more.
+    /// First error, after which nothing is written any more.
     error: Option<io::Error>,
 }
 
-/// Slots of a new table.
+/// Base-2 logarithm of the number of slots of a new table.
 const SLOTS_LOG2: u32 = 12;
 
-/// 2^64 over the golden ratio: addresses of code are multiplied with it and the top bits taken (Fibonacci hashing).
+/// 2^64 over the golden ratio: addresses of code are multiplied by it and the top bits taken (Fibonacci
+/// hashing).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The name of a site within the process: its return address and its direction.
+/// Returns the key of a site within the process: its return address and its direction.
 #[inline(always)]
 pub fn key(address: u64, write: bool) -> u64 {
     address << 1 | u64::from(write)
 }
 
-/// Where the kind of a site is in a key: addresses of programs have 57 bits at most.
+/// Position of the kind of a site in a key: addresses of programs have 57 bits at most.
 const KIND: u32 = 60;
 
-/// Calls of a function from one place.
+/// Place in the program that calls a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// Return address.
     pub address: u64,
-    /// Name of the function, or of what it does.
+    /// Name of the function, or of its effect.
     pub name: &'static str,
 }
 
@@ -116,9 +119,9 @@ impl<W: Write> Recorder<W> {
         })
     }
 
-    /// Takes an access that continues the open run of the site with this [`key`]; `false`: it does not, nothing has
-    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not
-    /// compared.
+    /// Takes an access if it continues the open run of the site with this [`key`]; otherwise does nothing and
+    /// returns `false`. Only for sites whose accesses all have one size, as for each call of an entry
+    /// function: the size is not compared.
     #[inline(always)]
     pub fn extend(&mut self, key: u64, address: u64) -> bool {
         let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
@@ -134,9 +137,9 @@ impl<W: Write> Recorder<W> {
         false
     }
 
-    /// Takes an access that continues the open gather of the site with this [`key`]; `false`: it does not, nothing has
-    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not
-    /// compared.
+    /// Takes an access if it continues the open gather of the site with this [`key`]; otherwise does nothing
+    /// and returns `false`. Only for sites whose accesses all have one size, as for each call of an entry
+    /// function: the size is not compared.
     #[inline(always)]
     pub fn extend_gather(&mut self, key: u64, address: u64) -> bool {
         let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
@@ -153,12 +156,12 @@ impl<W: Write> Recorder<W> {
         true
     }
 
-    /// An access of the program.
+    /// Records an access of the program.
     pub fn access(&mut self, key: u64, address: u64, size: u64) {
         self.access_of(key, address, size, Kind::Plain, "");
     }
 
-    /// An access by a site of any kind; `name` says by which function.
+    /// Records an access by a site of any kind; `name` is the accessing function.
     #[inline(never)]
     pub fn access_of(&mut self, key: u64, address: u64, size: u64, kind: Kind, name: &str) {
         let index = self.find(key, kind, name);
@@ -212,7 +215,7 @@ impl<W: Write> Recorder<W> {
         side.size = size;
     }
 
-    /// The place of a site in the table; a new one if it has none.
+    /// Returns the index of a site in the table; adds it if it is new.
     fn find(&mut self, key: u64, kind: Kind, name: &str) -> usize {
         // One call may tell of accesses and be marked, or end one block and begin another.
         let key = key & !(!0 << KIND) | (kind as u64) << KIND;
@@ -259,7 +262,8 @@ impl<W: Write> Recorder<W> {
         self.active.reserve(self.slots.len() - self.active.len());
     }
 
-    /// The call with this index comes next: the first interval is before whatever call comes first.
+    /// Sets the number of the next call: the first interval is before the call that comes first, whatever its
+    /// number.
     pub fn name_interval(&mut self, number: u64) {
         if !self.writer.is_told() {
             let result = self.writer.interval(number);
@@ -267,13 +271,13 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// The function of this site began or ended, whose variables are at `low..high`, before the access with this
-    /// position.
+    /// Records that the function of this site began or ended, with variables at `low..high`, before the
+    /// access with this position.
     pub fn frame(&mut self, key: u64, low: u64, high: u64, position: u64) {
         self.mark(key, Kind::Frame, "", (low, high), position);
     }
 
-    /// Writes a record that is no access.
+    /// Writes a record that is not an access.
     fn mark(&mut self, key: u64, kind: Kind, name: &str, (low, high): (u64, u64), position: u64) {
         let index = self.find(key, kind, name);
         let Some(side) = self.sides.get(self.slots[index].side as usize) else { return };
@@ -282,19 +286,20 @@ impl<W: Write> Recorder<W> {
         note(&mut self.error, result);
     }
 
-    /// A call makes or ends a block of this address and size, here in the order of accesses.
+    /// Records a call that makes or ends a block of this address and size, at this point in the order of
+    /// accesses.
     pub fn block(&mut self, place: Place, begins: bool, low: u64, size: u64) {
         let (first, last) = (self.position, self.position);
         let block = Block { place, low, high: low.saturating_add(size), first, last };
         if begins { self.blocks.begin(block) } else { self.blocks.end(block) }
     }
 
-    /// From here on memory may change unseen, for the reason that is the place's name, or no longer does.
+    /// Records that memory may change unseen from here on, or no longer does; the place's name is the reason.
     pub fn hazard(&mut self, place: Place, begins: bool) {
         self.hazards.push((place, begins, self.position));
     }
 
-    /// The call with this index begins: the interval with its number is over.
+    /// Notes that the call with this index begins: the interval with its number is over.
     pub fn call(&mut self, number: u64) {
         self.name_interval(number);
         for (Block { place, low, high, .. }, position) in self.blocks.take() {
@@ -326,7 +331,7 @@ impl<W: Write> Recorder<W> {
         self.position = 0;
     }
 
-    /// Ends the file without asking for memory; `elsewhere` and `lost` go into its totals.
+    /// Ends the file without allocating memory; `elsewhere` and `lost` go into its totals.
     ///
     /// # Errors
     /// Those of the file: this one, or the first since it was begun.
@@ -358,7 +363,7 @@ fn note(first: &mut Option<io::Error>, result: io::Result<()>) {
 }
 
 impl Slot {
-    /// The open run.
+    /// Returns the open run.
     #[inline]
     fn close(&self, side: &Side) -> Option<Run> {
         let Self { next, at, stride, step, count, .. } = *self;

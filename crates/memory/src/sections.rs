@@ -1,5 +1,5 @@
-//! Copies of arrays that Fortran makes for arguments whose elements are apart, as in `call f(a(1:n:2))`: gfortran's
-//! library allocates and fills one before the call, and copies it back behind.
+//! Copies of arrays that Fortran makes for arguments with scattered elements, as in `call f(a(1:n:2))`. The
+//! library of gfortran allocates and fills a copy before the call, and copies it back afterwards.
 
 use std::slice;
 
@@ -21,7 +21,7 @@ struct Descriptor {
     _span: i64,
 }
 
-/// One dimension, behind the start: its stride in elements, its lowest and its highest index.
+/// One dimension, after the start: its stride in elements, its lowest and its highest index.
 #[repr(C)]
 struct Dimension {
     stride: i64,
@@ -29,7 +29,7 @@ struct Dimension {
     upper: i64,
 }
 
-/// Takes a call of `_gfortran_internal_pack`, which has copied the array to `copy`.
+/// Handles a call of `_gfortran_internal_pack`, which has copied the array to `copy`.
 ///
 /// # Safety
 /// `array` is the descriptor that the program gave to that function.
@@ -39,7 +39,7 @@ pub(crate) unsafe fn packed(place: Place, array: u64, copy: u64) {
     note(place, copy, bytes, true);
 }
 
-/// Takes a call of `_gfortran_internal_unpack`, which will copy `copy` to the array, if it is a copy.
+/// Handles a call of `_gfortran_internal_unpack`, which will copy `copy` to the array, if it is a copy.
 ///
 /// # Safety
 /// As that of [`packed`].
@@ -66,7 +66,7 @@ unsafe fn dimensions(array: u64) -> &'static [Dimension] {
     unsafe { slice::from_raw_parts(start.add(1).cast(), (*start).rank.max(0) as usize) }
 }
 
-/// Notes an access of each element, of neighbours as one; returns their bytes.
+/// Records an access of each element, with neighbours as one access; returns the bytes of all.
 ///
 /// # Safety
 /// As that of [`packed`].
@@ -74,7 +74,7 @@ unsafe fn access(place: Place, array: u64, write: bool) -> u64 {
     // SAFETY: promised by the caller.
     let (Descriptor { base, element, .. }, dimensions) = unsafe { (&*(array as *const Descriptor), dimensions(array)) };
     let bytes = dimensions.iter().fold(*element, times);
-    // Rows that are not divided are one access.
+    // Contiguous rows are one access.
     let (row, outer) = match dimensions.split_first() {
         Some((first, outer)) if first.stride == 1 => (times(*element, first), outer),
         _ => (*element, dimensions),

@@ -1,7 +1,8 @@
-//! Who is recorded.
+//! The recorded thread.
 //!
-//! One thread is: the one that called `hayase_memory_start`. It is recognised by its thread pointer, a register, so
-//! that no access has to go through thread-local storage. Only this thread touches the recorder; others are counted.
+//! One thread is recorded: the one that called `hayase_memory_start`. It is recognised by its thread pointer,
+//! a register, so that no access has to go through thread-local storage. Only this thread touches the
+//! recorder; other threads are counted.
 
 use std::fs::File;
 use std::ptr;
@@ -9,19 +10,19 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use crate::recorder::Recorder;
 
-/// Thread pointer of the recorded thread while its accesses are to be recorded; 0: nothing is recorded, or the recorder
-/// is at work, whose own accesses are no business of anybody.
+/// Thread pointer of the recorded thread while its accesses are to be recorded. It is 0 if nothing is
+/// recorded, or while the recorder is at work, whose own accesses do not count.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// Thread pointer of the recorded thread, at work or not; 0: nothing is recorded.
+/// Thread pointer of the recorded thread, at work or not; 0 if nothing is recorded.
 static HOME: AtomicUsize = AtomicUsize::new(0);
 /// The recorder; not null while `HOME` is not 0.
 static RECORDER: AtomicPtr<Recorder<File>> = AtomicPtr::new(ptr::null_mut());
-/// Accesses of other threads.
+/// Number of accesses of other threads.
 static ELSEWHERE: AtomicU64 = AtomicU64::new(0);
-/// Accesses while the recorder was at work.
+/// Number of accesses while the recorder was at work.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// A number that no other running thread has, and that is not 0.
+/// Returns a number that no other running thread has, and that is not 0.
 #[inline(always)]
 pub(crate) fn thread() -> usize {
     let pointer: usize;
@@ -35,13 +36,13 @@ pub(crate) fn thread() -> usize {
     pointer
 }
 
-/// Whether accesses of this thread are recorded.
+/// Returns true if accesses of this thread are recorded.
 #[inline(always)]
 pub(crate) fn is_recorded() -> bool {
     OWNER.load(Ordering::Relaxed) == thread()
 }
 
-/// Position that the next access of this thread will have; 0 if it is not recorded.
+/// Returns the position that the next access of this thread will have; 0 if the thread is not recorded.
 #[inline(always)]
 pub(crate) fn position() -> u64 {
     if !is_recorded() {
@@ -51,19 +52,19 @@ pub(crate) fn position() -> u64 {
     unsafe { &*RECORDER.load(Ordering::Relaxed) }.position()
 }
 
-/// Whether this thread is the recorded one; at work or not.
+/// Returns true if this thread is the recorded one, at work or not.
 pub(crate) fn is_home() -> bool {
     HOME.load(Ordering::Relaxed) == thread()
 }
 
-/// An access of `SIZE` bytes by the site with this key.
+/// Records an access of `SIZE` bytes by the site with this key.
 #[inline(always)]
 pub(crate) fn access<const SIZE: u64>(key: u64, address: u64) {
     if !is_recorded() {
         return not_recorded();
     }
-    // SAFETY: this thread is recorded, so there is a recorder, only this thread uses it, and it is not at work: there
-    // is no other reference. The reference ends before the slow way takes its own.
+    // SAFETY: this thread is recorded, so there is a recorder. Only this thread uses it, and it is not at
+    // work: there is no other reference. The reference ends before the slow path takes its own.
     let recorder = unsafe { &mut *RECORDER.load(Ordering::Relaxed) };
     if !recorder.extend(key, address) {
         slow::<SIZE>(key, address);
@@ -80,7 +81,7 @@ fn slow<const SIZE: u64>(key: u64, address: u64) {
     with(|recorder| recorder.access(key, address, SIZE));
 }
 
-/// Gives the recorder to `work`, if accesses of this thread are recorded.
+/// Passes the recorder to `work` if accesses of this thread are recorded.
 #[inline]
 pub(crate) fn with<T>(work: impl FnOnce(&mut Recorder<File>) -> T) -> Option<T> {
     let thread = thread();
@@ -105,7 +106,7 @@ pub(crate) fn not_recorded() {
     }
 }
 
-/// This thread is recorded from now on; `false` if a thread is already, or there is no recorder.
+/// Starts recording this thread; returns `false` if a thread is already recorded, or there is no recorder.
 pub(crate) fn start(recorder: impl FnOnce() -> Option<Recorder<File>>) -> bool {
     let thread = thread();
     if HOME.compare_exchange(0, thread, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -113,7 +114,7 @@ pub(crate) fn start(recorder: impl FnOnce() -> Option<Recorder<File>>) -> bool {
     }
     match recorder() {
         Some(recorder) => {
-            // Never freed: the recording may end in the handler of a signal, which cannot give memory back.
+            // Never freed: the recording may end in a signal handler, which cannot free memory.
             RECORDER.store(Box::into_raw(Box::new(recorder)), Ordering::Relaxed);
             OWNER.store(thread, Ordering::Release);
             true
@@ -125,15 +126,15 @@ pub(crate) fn start(recorder: impl FnOnce() -> Option<Recorder<File>>) -> bool {
     }
 }
 
-/// Ends the recording of this thread; `false` if it is not recorded.
+/// Ends the recording of this thread; returns `false` if it is not recorded.
 ///
-/// Where the handler of a signal interrupted the recorder at work, the file ends where it was last written to.
+/// If a signal handler interrupted the recorder at work, the file ends at the last write.
 pub(crate) fn stop() -> bool {
     if !is_home() {
         return false;
     }
     let (elsewhere, lost) = (ELSEWHERE.swap(0, Ordering::Relaxed), LOST.swap(0, Ordering::Relaxed));
-    // Nobody hears of a failure: the reader will see that the file has no end.
+    // A failure cannot be reported: the reader will see that the file has no end.
     let _ = with(|recorder| recorder.finish(elsewhere, lost));
     OWNER.store(0, Ordering::Release);
     HOME.store(0, Ordering::Release);

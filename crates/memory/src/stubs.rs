@@ -1,4 +1,4 @@
-//! Stubs that stand before functions of other parts: they tell of the call, with its arguments, and go on to the
+//! Stubs before functions of other parts: they report the call with its arguments, and continue at the
 //! function.
 
 use std::ffi::c_void;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::opaque::Callee;
 
-/// Most functions that have stubs.
+/// Largest number of functions with stubs.
 const MOST: usize = 1 << 14;
 
 /// Functions behind stubs, by index; they are never freed.
@@ -15,11 +15,11 @@ static CALLEES: [AtomicPtr<Callee>; MOST] = [const { AtomicPtr::new(ptr::null_mu
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn callee(index: usize) -> Option<&'static Callee> {
-    // SAFETY: null, or what `Stubs::add` has put there for good.
+    // SAFETY: null, or a pointer that `Stubs::add` has stored for good.
     unsafe { CALLEES.get(index)?.load(Ordering::Acquire).as_ref() }
 }
 
-/// A call of a function: where it returns to, and what it was given.
+/// A call of a function: its return address and its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     /// Return address.
@@ -31,27 +31,27 @@ pub(crate) struct Call {
 impl Call {
     /// Returns an argument: a word of a register or of the stack.
     pub(crate) fn argument(&self, index: usize) -> u64 {
-        // SAFETY: the stub has put the registers rdi, rsi, rdx, rcx, r8 and r9 there, downwards from the second word
-        // below the frame; the caller's arguments on the stack are above the return address. That a word behind the
-        // last argument is read does no harm: the frame of the caller is there.
+        // SAFETY: the stub has put the registers rdi, rsi, rdx, rcx, r8 and r9 there, downwards from the
+        // second word below the frame; the caller's arguments on the stack are above the return address.
+        // Reading a word behind the last argument does no harm: the frame of the caller is there.
         unsafe { if index < 6 { *self.frame.sub(2 + index) } else { *self.frame.add(4 + index - 6) } }
     }
 
-    /// Returns the result, of a call that has returned.
+    /// Returns the result of a call that has returned.
     fn result(&self) -> u64 {
         // SAFETY: as above, of rax.
         unsafe { *self.frame.sub(1) }
     }
 }
 
-/// Tells of a call of function `index`, which returns to `back`.
+/// Reports a call of function `index`, which returns to `back`.
 unsafe extern "C" fn called(index: usize, back: u64, frame: *const u64) {
     if let Some(callee) = callee(index) {
         callee.called(&Call { back, frame });
     }
 }
 
-/// Tells that a call has returned.
+/// Reports that a call has returned.
 unsafe extern "C" fn returned(index: usize, back: u64, frame: *const u64) {
     if let Some(callee) = callee(index) {
         let call = Call { back, frame };
@@ -59,8 +59,8 @@ unsafe extern "C" fn returned(index: usize, back: u64, frame: *const u64) {
     }
 }
 
-/// What all stubs jump to, with the index of the function and its address on the stack, the index on top, above the
-/// return address. Keeps all registers that may hold arguments.
+/// Common code of all stubs. They jump here with the index of the function and its address on the stack, the
+/// index on top, above the return address. Keeps all registers that may hold arguments.
 #[unsafe(naked)]
 unsafe extern "C" fn common() {
     core::arch::naked_asm!(
@@ -106,15 +106,15 @@ unsafe extern "C" fn common() {
         "pop rdi",
         "pop rax",
         "pop rbp",
-        // The index goes; the address of the function is what `ret` takes.
+        // Removes the index; `ret` then takes the address of the function.
         "add rsp, 8",
         "ret",
         note = sym called,
     );
 }
 
-/// Makes a call for a stub and tells of its result; else as [`common`]. Arguments on the stack are not handed on.
-/// Exceptions pass through.
+/// Makes a call for a stub and reports its result; otherwise like [`common`]. Arguments on the stack are not
+/// passed on. Exceptions pass through.
 #[unsafe(naked)]
 unsafe extern "C" fn around() {
     core::arch::naked_asm!(
@@ -171,11 +171,11 @@ pub(crate) struct Stubs {
 /// Bytes of a stub: push the address, push the index, jump.
 const STUB: usize = 40;
 
-/// How far a call instruction reaches, less than it does.
+/// Reach of a call instruction, rounded down.
 const REACH: usize = 1 << 30;
 
 impl Stubs {
-    /// Near the part that is loaded at `base`, if there is room.
+    /// Takes memory near the part that is loaded at `base`, if there is room.
     pub(crate) fn new(base: usize) -> Option<Self> {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let places = (1..REACH >> 24).flat_map(|i| [base.wrapping_add(i << 24), base.saturating_sub(i << 24)]);
@@ -188,7 +188,7 @@ impl Stubs {
                 return Some(Self { memory: memory.cast(), count: 0 });
             }
             if memory != libc::MAP_FAILED {
-                // SAFETY: what a system gave that does not know the flag.
+                // SAFETY: the memory comes from a system that does not know the flag.
                 unsafe { libc::munmap(memory, MOST * STUB) };
             }
         }
@@ -215,7 +215,7 @@ impl Stubs {
         code[17..19].copy_from_slice(&[0x49, 0xbb]);
         code[19..27].copy_from_slice(&(way as u64).to_le_bytes());
         code[27..30].copy_from_slice(&[0x41, 0xff, 0xe3]);
-        // SAFETY: the memory has room for MOST stubs, and there are no more functions than that in all.
+        // SAFETY: the memory has room for MOST stubs, and there are no more functions than that.
         unsafe {
             let stub = self.memory.add(self.count * STUB);
             self.count += 1;
@@ -231,7 +231,7 @@ impl Stubs {
     }
 }
 
-/// Makes a call instruction go elsewhere.
+/// Redirects a call instruction.
 ///
 /// # Safety
 /// `call` is the address of a call instruction of five bytes.
@@ -251,7 +251,7 @@ pub(crate) unsafe fn redirect(call: usize, to: usize) {
     }
 }
 
-/// Writes an entry of a table of addresses, which may be on a page that is only read.
+/// Changes an entry of a table of addresses, which may be on a page that can only be read.
 ///
 /// # Safety
 /// `place` is such an entry.
@@ -259,7 +259,8 @@ pub(crate) unsafe fn replace(place: *mut usize, stub: usize) {
     // SAFETY: asks for a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     let start = (place as usize & !(page - 1)) as *mut c_void;
-    // SAFETY: promised by the caller; the page stays readable, and only what was not writable before is not afterwards.
+    // SAFETY: promised by the caller; the page stays readable, and memory that was not writable before is not
+    // writable afterwards.
     unsafe {
         let writable = libc::PROT_READ | libc::PROT_WRITE;
         if libc::mprotect(start, page, writable) == 0 {

@@ -1,4 +1,4 @@
-//! What calls do to the memory of programs: arguments of MPI, blocks that begin and end, and what happens unseen.
+//! Effects of calls on the memory of programs: arguments of MPI, blocks that begin and end, and hazards.
 
 mod common;
 
@@ -16,12 +16,12 @@ use hayase_trace::memory::{Intervals, Kind, Nest};
 type Record = (Kind, String, bool, u64, u64);
 
 struct Recorded {
-    /// By interval, in order.
+    /// Records of each interval, in order.
     records: BTreeMap<u64, Vec<Record>>,
     addresses: BTreeMap<char, u64>,
 }
 
-/// Compiles a program as `hayase cc` does, runs it as one process and reads what was recorded; `None` without the
+/// Compiles a program as `hayase cc` does, runs it as one process and reads the recording; `None` without the
 /// compiler.
 fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
     if !is_there(compiler) || !is_there("gcc") {
@@ -37,7 +37,7 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
     build(compiler, folder.path(), &words as &[&OsStr], "program");
     let mut program = Command::new(at("program"));
     program.env("TEST_FILE", at("accesses.mem"));
-    // Of Open MPI, in containers.
+    // For Open MPI in containers.
     program.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
     let said = run(&mut program);
     let addresses = said.lines().map(|line| (line.chars().next().unwrap(), line[2..].parse().unwrap())).collect();
@@ -71,7 +71,7 @@ impl Recorded {
         self.records.get(&interval).into_iter().flatten().filter(|record| record.0 == kind).collect()
     }
 
-    /// Checks that blocks of these addresses and names begin or end in an interval, and no others; each has at least
+    /// Asserts that exactly these blocks, by address and name, begin or end in an interval; each has at least
     /// this size.
     fn check_blocks(&self, interval: u64, expected: &[(char, &str, u64)]) {
         let found = self.of(interval, Kind::Block);
@@ -83,7 +83,8 @@ impl Recorded {
         }
     }
 
-    /// Checks that a function accesses exactly this in an interval: by address, offset, size and direction.
+    /// Asserts that a function makes exactly these accesses in an interval: by address, offset, size and
+    /// direction.
     fn check(&self, interval: u64, kind: Kind, name: &str, expected: &[(char, u64, u64, bool)]) {
         let of = self.of(interval, kind);
         let mut found: Vec<_> =
@@ -117,13 +118,13 @@ fn blocks_begin_and_end_where_the_program_makes_and_frees_them() {
         recorded.check_blocks(4, &[('m', "mmap", 8192)]);
         recorded.check_blocks(5, &[('m', "munmap", 8192)]);
         recorded.check_blocks(12, &[('a', "posix_memalign", 4096)]);
-        // Neighbours are one block: their bytes are all there, and few are noted.
+        // Neighbours are merged into one block: all their bytes are there, in few notes.
         for interval in [6, 7] {
             let blocks = recorded.of(interval, Kind::Block);
             let (low, high) = blocks.iter().fold((u64::MAX, 0), |(low, high), b| (low.min(b.3), high.max(b.3 + b.4)));
             assert!(blocks.len() <= 2000 && high - low >= 3000 * 64, "{compiler}: {}", blocks.len());
         }
-        // That of before the recording is there from its start.
+        // The block made before the recording exists from its start.
         let expected = [
             (0, "shared mapping", true),
             (8, "shared mapping", false),
@@ -193,7 +194,7 @@ fn arguments_of_mpi_are_accessed_as_the_standard_says() {
         check(13, Kind::Library, "gettimeofday", &[('z', 0, 16, true)]);
         for interval in (1..=11).chain([13]) {
             let opaque = recorded.of(interval, Kind::Opaque);
-            // Those that show and mark.
+            // Functions that show objects and set marks.
             assert!(
                 opaque.iter().all(|mark| mark.1.contains("not instrumented") || mark.1.contains("printf")),
                 "{compiler}: {opaque:?}"

@@ -1,4 +1,4 @@
-//! Programs compiled by gcc, gfortran and clang, run, and what was recorded of them held against what they do.
+//! Programs compiled by gcc, gfortran and clang: their recordings are compared with their accesses.
 
 mod common;
 #[path = "../../recorder/tests/common/machine_code.rs"]
@@ -15,22 +15,22 @@ use hayase_needs::is_there;
 
 use hayase_trace::memory::{Intervals, Kind, Nest, Site};
 
-/// An access: where, how many bytes, whether written.
+/// An access: address, number of bytes, true if written.
 type Access = (u64, u64, bool);
 
-/// What was recorded: for each interval the plain accesses in order, the gathers' among them; and the library's and
-/// opaque ones by name.
+/// A recording: the plain accesses of each interval in order, including those of gathers, and the accesses of
+/// libraries and opaque calls by name.
 struct Recorded {
     plain: BTreeMap<u64, Vec<Access>>,
     named: Vec<(u64, String, Access)>,
-    /// By interval: functions that began or ended, position and bytes.
+    /// Functions that began or ended in each interval: position and bytes.
     frames: BTreeMap<u64, Vec<(u64, Access)>>,
     addresses: BTreeMap<char, u64>,
-    /// Nests and gathers of the first two intervals.
+    /// Number of nests and gathers in the first two intervals.
     nests: usize,
 }
 
-/// Compiles a program as `hayase cc` does, runs it and reads what was recorded; `None` without the compiler.
+/// Compiles a program as `hayase cc` does, runs it and reads the recording; `None` without the compiler.
 fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
     if !is_there(compiler) || !is_there("gcc") {
         return None;
@@ -53,7 +53,7 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
     let mut accesses = 0;
     while let Some(interval) = intervals.next().unwrap() {
         let mut by_position = BTreeMap::new();
-        // The last interval of one program calls back from a sort, in no order that folds.
+        // In the last interval of one program a sort calls back, in an order that does not fold.
         if interval.number < 2 {
             recorded.nests += interval.nests.len() + interval.gathers.len();
         }
@@ -68,7 +68,7 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
         recorded.frames.insert(interval.number, interval.frames.iter().map(frame).collect());
         assert!(by_position.keys().copied().eq(0..by_position.len() as u64), "a position is missing");
         accesses += by_position.len() as u64;
-        // The mark is a call of a function that is not instrumented, too.
+        // The mark is also a call of a function that is not instrumented.
         if let Some(last) = by_position.last_entry().filter(|last| last.get().0.name.contains("not instrumented")) {
             last.remove();
         }
@@ -84,7 +84,7 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
     Some(recorded)
 }
 
-/// What the loops of the programs do; local variables, `number` among them, are not compared.
+/// Asserts the accesses of the programs' loops; local variables, `number` among them, are not compared.
 fn check_loops(recorded: &Recorded) {
     let at = |name: char, index: u64, size: u64| recorded.addresses[&name] + index * size;
     let in_arrays = |interval: u64| -> Vec<Access> {
@@ -143,7 +143,7 @@ fn fortran_programs_are_seen_as_their_source_reads() {
         let copied: Vec<Access> = (0..1000).flat_map(|i| [(b + 8 * i, 8, false), (a + 8 * i, 8, true)]).collect();
         let inside = |&(address, ..): &Access| (a..a + 8000).contains(&address) || (b..b + 8000).contains(&address);
         let mut found: Vec<Access> = recorded.plain[&2].iter().copied().filter(inside).collect();
-        // gcc names the write of a copy as a whole before its read.
+        // gcc reports the write of a copy as a whole before its read.
         if found.len() == 2 {
             found.sort_unstable_by_key(|&(.., write)| write);
         }
@@ -153,7 +153,7 @@ fn fortran_programs_are_seen_as_their_source_reads() {
     }
 }
 
-/// What is accessed without a word is marked, where it is not told: nothing is left that nobody knows of.
+/// Every unreported access is marked: nothing remains unknown.
 #[test]
 fn what_compilers_do_not_tell_is_marked() {
     for compiler in ["gcc", "clang"] {
@@ -184,11 +184,11 @@ fn what_compilers_do_not_tell_is_marked() {
             }
             assert!(marked(5, "not instrumented"), "{compiler}: {:?}", recorded.named);
             assert!(!marked(6, ""), "{compiler}: a function on numbers: {:?}", recorded.named);
-            // Where the sort is called, and where it goes on after each comparison.
+            // The call of the sort, and the points where it continues after each comparison.
             let sorts = recorded.named.iter().filter(|(at, ..)| *at == 7).count();
             assert!(marked(7, "qsort") && sorts > 200, "{compiler}: {sorts} marks in the interval of a sort");
         }
-        // Both arguments have their values when their function begins, and are no more when it has ended.
+        // Both arguments get their values when their function begins, and cease to exist when it ends.
         let covers = |interval: u64, low: u64, size: u64| {
             let frames = recorded.frames.get(&interval).into_iter().flatten();
             let mut covering = frames.filter(|(_, (base, length, _))| *base <= low && low + size <= base + length);
@@ -203,7 +203,7 @@ fn what_compilers_do_not_tell_is_marked() {
                 recorded.frames
             );
         }
-        // Behind the count of exchanges, which is read and written.
+        // After the number of exchanges, which is read and written.
         assert_eq!(covers(10, address('x'), 8), Some(2), "{compiler}: {:x?}", recorded.frames);
         assert_eq!(covers(9, address('x'), 8), None, "{compiler}: nothing begins or ends");
     }

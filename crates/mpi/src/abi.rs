@@ -6,17 +6,17 @@ use crate::library::Library;
 use crate::status::Room;
 use crate::{Handle, Status, StatusLayout};
 
-/// Libraries of one binary interface.
+/// MPI libraries, by binary interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// Open MPI: handles are addresses of objects.
     OpenMpi,
-    /// MPICH and what follows its ABI: handles are numbers.
+    /// MPICH and libraries with its ABI: handles are numbers.
     Mpich,
 }
 
 impl Family {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenMpi => "Open MPI",
@@ -25,10 +25,11 @@ impl Family {
     }
 }
 
-/// Layouts and constants: name, type, that of MPICH, that of Open MPI, where objects are found by name.
+/// Defines layouts and constants. Each line has the name, the type, the value in MPICH and the value in Open
+/// MPI, where objects are found by name.
 macro_rules! abi {
     (|$object:ident| $($(#[$doc:meta])* $name:ident: $type:ty = $mpich:expr, $open_mpi:expr;)*) => {
-        /// What has to be known of a library to call it.
+        /// Layouts and constants needed to call a library.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, reason = "they are the names of MPI")]
         pub struct Abi {
@@ -39,17 +40,17 @@ macro_rules! abi {
         }
 
         impl Abi {
-            /// That of MPICH; all constants are numbers.
+            /// Returns those of MPICH; all constants are numbers.
             pub fn mpich() -> Self {
-                // MINLOC comes before MAXLOC there.
+                // MPICH has MINLOC before MAXLOC.
                 let operators = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 11, 13, 14].map(|code| 0x5800_0000 + code);
                 Self { family: Family::Mpich, $($name: $mpich,)* operators }
             }
 
-            /// That of Open MPI; handles are the addresses of its objects.
+            /// Returns those of Open MPI; handles are the addresses of its objects.
             ///
             /// # Errors
-            /// The name of the object that is not there.
+            /// The name of the missing object.
             pub fn open_mpi(address: impl Fn(&CStr) -> *mut c_void) -> Result<Self, String> {
                 let $object = |name: &CStr| match address(name) as usize {
                     0 => Err(name.to_string_lossy().into_owned()),
@@ -77,7 +78,7 @@ abi! {
     root: c_int = -3, -4;
     undefined: c_int = -32766, -32766;
     err_other: c_int = 15, 16;
-    /// What `MPI_Topo_test` says.
+    /// Results of `MPI_Topo_test`.
     cart: c_int = 2, 1;
     graph: c_int = 1, 2;
     dist_graph: c_int = 3, 3;
@@ -115,10 +116,10 @@ pub const OPERATORS: [&str; 14] =
 
 /// `int MPI_THREAD_SINGLE` to `MPI_THREAD_MULTIPLE` are 0 to 3 everywhere.
 impl Abi {
-    /// The library's.
+    /// Returns those of a library.
     ///
     /// # Errors
-    /// The name of the symbol that is not there.
+    /// The name of the missing symbol.
     pub(crate) fn of(library: &Library, family: Family) -> Result<Self, String> {
         match family {
             Family::Mpich => Ok(Self::mpich()),
@@ -126,7 +127,7 @@ impl Abi {
         }
     }
 
-    /// A handle as a program passed it, cut to its size.
+    /// Cuts a handle that a program passed to its size.
     #[inline]
     pub fn handle(&self, raw: Handle) -> Handle {
         if self.handle_size == 4 { raw & 0xffff_ffff } else { raw }
@@ -162,13 +163,13 @@ impl Abi {
         }
     }
 
-    /// Whether an address a program passed for a status asks for none.
+    /// Returns true if the address that a program passed for a status asks for none.
     #[inline]
     pub fn ignores_status(&self, status: *const c_void) -> bool {
         status as usize == self.status_ignore || status.is_null()
     }
 
-    /// Room for statuses, and reading them: where a program asks for none and one is needed.
+    /// Returns room for statuses, for programs that ask for none where one is needed.
     pub fn statuses(&self, count: usize) -> Statuses {
         Statuses { room: vec![Room::default(); count.max(1)] }
     }
@@ -191,7 +192,7 @@ pub struct Statuses {
 }
 
 impl Statuses {
-    /// Room for at least `count` statuses, to be passed to the library; what was read before is gone.
+    /// Returns room for at least `count` statuses, to be passed to the library; its earlier content is lost.
     pub fn of(&mut self, count: usize) -> *mut c_void {
         if self.room.len() < count.max(1) {
             self.room.resize(count.max(1), Room::default());

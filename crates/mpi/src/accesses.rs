@@ -1,16 +1,16 @@
-//! Memory that a call of MPI accesses, from the words that the program passes.
+//! Memory accesses of an MPI call, given the words that the program passes.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::arguments::{Access, Count, Extent, Function, Item, Language, Use};
 use crate::{Abi, Family, Functions, Handle};
 
-/// An MPI library whose calls are looked at before they are made.
+/// Evaluates calls of an MPI library before they are made.
 #[derive(Debug)]
 pub struct Calls<'a> {
     abi: &'a Abi,
     mpi: &'a Functions,
-    /// `MPI_Comm_f2c` and `MPI_Type_f2c`, where handles of Fortran are not those of C.
+    /// `MPI_Comm_f2c` and `MPI_Type_f2c`, if handles of Fortran differ from those of C.
     comm_of_fortran: Option<unsafe extern "C" fn(c_int) -> Handle>,
     type_of_fortran: Option<unsafe extern "C" fn(c_int) -> Handle>,
     /// Addresses of `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
@@ -40,7 +40,7 @@ struct Words<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// Looks at calls of a library, whose symbols are where `address` finds them (null if there is none).
+    /// Creates an evaluator for a library, whose symbols `address` finds (null if there is none).
     pub fn new(abi: &'a Abi, mpi: &'a Functions, address: impl Fn(&CStr) -> *mut c_void) -> Self {
         let converter = |name| match address(name) {
             found if found.is_null() || abi.family == Family::Mpich => None,
@@ -58,13 +58,14 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Tells of the memory that a call accesses: kind of access, address and length \[B\] (upper bounds). Buffers that
-    /// the recorded event describes are left out.
+    /// Reports the memory that a call accesses: kind of access, address and length \[B\] (upper bounds).
+    /// Buffers that the recorded event describes are left out.
     ///
-    /// Returns true if the call accesses nothing else.
+    /// Returns true if the call accesses no other memory.
     ///
     /// # Safety
-    /// `word` gives the words of a call of this function that MPI allows, and the program is about to make it.
+    /// `word` gives the words of a call of this function that MPI allows, and the program is about to make
+    /// it.
     pub unsafe fn accesses(
         &self,
         function: &Function,
@@ -143,8 +144,8 @@ impl<'a> Calls<'a> {
 
     /// Evaluates a number of items.
     unsafe fn number(&self, call: &Words<'_>, count: Count) -> usize {
-        // SAFETY: promised by the caller of `accesses`: what the table says of arguments holds for the words, and
-        // communicators are ones that the library knows.
+        // SAFETY: promised by the caller of `accesses`: the table's statements about arguments hold for the
+        // words, and the library knows the communicators.
         let number = unsafe {
             match count {
                 Count::Constant(number) => i64::from(number),
@@ -168,14 +169,14 @@ impl<'a> Calls<'a> {
                 Count::Limit { open_mpi, mpich } => {
                     i64::from(if self.abi.family == Family::OpenMpi { open_mpi } else { mpich })
                 }
-                // Texts that end with a zero have been measured; in no other place is there such a count.
+                // Texts that end with a zero have been measured; no other memory has such a count.
                 Count::Text => 0,
             }
         };
         usize::try_from(number).unwrap_or(0)
     }
 
-    /// Counts the processes of a communicator, of its larger group.
+    /// Counts the processes of a communicator; those of its larger group if it has two.
     unsafe fn processes(&self, comm: Handle) -> c_int {
         let (mut size, mut remote) = (0, 0);
         // SAFETY: promised by the caller of `accesses`.
@@ -238,7 +239,7 @@ impl<'a> Calls<'a> {
         unsafe { self.handle(call, index, self.comm_of_fortran) }
     }
 
-    /// Returns the handle in an argument, as the library has it in C.
+    /// Returns the handle in an argument in its C form.
     unsafe fn handle(
         &self,
         call: &Words<'_>,
@@ -291,7 +292,7 @@ unsafe fn contiguous(descriptor: usize) -> Option<usize> {
     // rank; from byte 40 on stride in elements, lower and upper bound of each dimension.
     unsafe {
         let (base, element, version, rank) = (*at, *at.add(2), *at.add(3) as u32, *(at as *const u8).add(28));
-        // Descriptors of other compilers have something else there.
+        // Descriptors of other compilers differ here.
         if !(1..1 << 32).contains(&element) || version != 0 || rank > 15 {
             return None;
         }
@@ -313,7 +314,7 @@ mod tests {
     use super::*;
     use crate::arguments::function;
 
-    /// Returns accesses of a call of MPICH, which is not there, and true if they are all.
+    /// Returns the accesses of an MPICH call, without a library, and true if they are all.
     fn accesses(symbol: &str, words: &[usize]) -> (Vec<(Access, usize, usize)>, bool) {
         let (abi, none) = (Abi::mpich(), Functions::find("MPI_", |_| std::ptr::null_mut()));
         // Objects of Fortran, each at an address of its own.
@@ -362,7 +363,7 @@ mod tests {
         assert_eq!(told[2..4], [(Reads, edges, 48), (Reads, 8192, 48)]);
         let (told, _) = accesses("MPI_Group_range_incl", &[0, 2, 32, 64]);
         assert_eq!(told, [(Reads, 32, 24), (Writes, 64, 4)]);
-        // A negative number is a mistake of the program.
+        // A negative number is an error of the program.
         assert_eq!(accesses("MPI_Waitall", &[-1_i32 as usize, 64, 96]), (Vec::new(), true));
 
         let (key, number) = (c"key".as_ptr() as usize, 10);

@@ -1,11 +1,12 @@
 //! Arguments of MPI's functions: the memory that a call reads and writes.
 //!
-//! The table is `arguments.txt`, in the words of the standard (IN, OUT, INOUT). Its rows are those of C. In Fortran the
-//! order is the same, each argument is an address, and the error code is written behind the last one.
+//! The table is `arguments.txt`, in the words of the standard (IN, OUT, INOUT). Its rows are those of C. In
+//! Fortran the order is the same, each argument is an address, and the error code is written to one more
+//! argument at the end.
 
 use std::sync::LazyLock;
 
-/// Sizes of memory: how many of one item.
+/// Size of memory: a number of items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// Kind of one item.
@@ -23,7 +24,7 @@ pub enum Item {
     Int,
     /// `MPI_Aint`, `MPI_Count`, `MPI_Offset`: 8 bytes.
     Address,
-    /// An address of the program's: 8 bytes.
+    /// An address in the program: 8 bytes.
     Pointer,
     /// A handle: [`Abi::handle_size`](crate::Abi::handle_size) bytes in C, 4 in Fortran.
     Handle,
@@ -35,27 +36,27 @@ pub enum Item {
     Element(u8),
 }
 
-/// Numbers of items. Numbers are indices of arguments, but for `Constant`.
+/// Numbers of items. Numbers are indices of arguments, except in `Constant`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Count {
     /// This number.
     Constant(u16),
-    /// Value of an argument (4 bytes behind it where it is an address), times a number.
+    /// Value of an argument (the 4 bytes that it points to if it is an address), times a number.
     Argument(u8, u16),
-    /// Processes of the communicator; of its larger group if it has two.
+    /// Number of processes of the communicator; of its larger group if it has two.
     Processes(u8),
-    /// The same in the process that is the root, else nothing.
+    /// Number of processes in the root, zero elsewhere.
     AtRoot {
         /// Communicator.
         comm: u8,
         /// Rank of the root.
         root: u8,
     },
-    /// Neighbours in the topology of the communicator that send to this process.
+    /// Number of neighbours in the topology of the communicator that send to this process.
     Sources(u8),
-    /// Neighbours in the topology of the communicator that receive from this process.
+    /// Number of neighbours in the topology of the communicator that receive from this process.
     Destinations(u8),
-    /// Dimensions of the grid of the communicator.
+    /// Number of dimensions of the grid of the communicator.
     Dimensions(u8),
     /// Last entry of an array of numbers.
     Last {
@@ -71,14 +72,14 @@ pub enum Count {
         /// Its length.
         length: u8,
     },
-    /// Characters up to a zero, that one included.
+    /// Characters up to and including a zero.
     Text,
     /// One of [`LIMITS`].
     #[allow(missing_docs, reason = "they are the names of libraries")]
     Limit { open_mpi: u16, mpich: u16 },
 }
 
-/// Longest texts that MPI writes, with the zero behind them, in Open MPI and MPICH \[B\]: `MPI_MAX_...`.
+/// Longest texts that MPI writes, with the zero at their end, in Open MPI and MPICH \[B\]: `MPI_MAX_...`.
 pub const LIMITS: [(&str, u16, u16); 6] = [
     ("OBJECT_NAME", 64, 128),
     ("PROCESSOR_NAME", 256, 128),
@@ -93,18 +94,19 @@ pub const LIMITS: [(&str, u16, u16); 6] = [
 pub enum Access {
     /// IN.
     Reads,
-    /// OUT: all or a part of it may be written.
+    /// OUT: all or part of it may be written.
     Writes,
     /// INOUT.
     Updates,
-    /// The call ends the life of the block at this address, whose size MPI does not say.
+    /// The call ends the life of the block at this address; MPI does not tell its size.
     Frees,
 }
 
 /// Use of an argument by a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
-    /// A number, a handle or an address that is not followed, by value in C. In Fortran one such item is read.
+    /// A number, a handle or an address that is not followed, by value in C. In Fortran one such item is
+    /// read.
     Value(Item),
     /// Memory that is accessed before the call returns.
     Memory(Access, Extent),
@@ -138,7 +140,7 @@ pub struct Function {
     pub opaque: bool,
     /// True if the result is a value and, in Fortran, no error code follows the arguments.
     pub returns_value: bool,
-    /// True if arguments are those of Fortran alone.
+    /// True if the arguments are those of Fortran only.
     pub fortran: bool,
 }
 
@@ -347,7 +349,7 @@ mod tests {
             uses[3..],
             [Use::Memory(Access::Writes, item(Item::Int)), Use::Memory(Access::Writes, item(Item::Status))]
         );
-        // In Fortran the count is read behind its address, and the error code written.
+        // In Fortran the count is read from its address, and the error code written.
         let uses: Vec<_> = waitsome.words(Language::Fortran).collect();
         let int = Extent { item: Item::Int, count: Count::Constant(1) };
         assert_eq!((uses.len(), uses[0]), (6, Use::Memory(Access::Reads, int)));

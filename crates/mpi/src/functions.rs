@@ -36,7 +36,7 @@ macro_rules! functions {
     ($($name:ident $field:ident($($argument:ident $(: $own:ty)?),*);)*) => {
         /// Functions of an MPI library.
         ///
-        /// One that the library does not have returns an error; [`Functions::missing`] says which these are.
+        /// A function that the library does not have returns an error; [`Functions::missing`] lists these.
         ///
         /// # Safety
         /// Calling one has the conditions that MPI gives it.
@@ -49,14 +49,15 @@ macro_rules! functions {
         }
 
         impl Functions {
-            /// Looks all functions up: under their names (`prefix` `"MPI_"`) or beneath every tool (`"PMPI_"`).
+            /// Looks up all functions: under their names (`prefix` `"MPI_"`) or beneath every tool
+            /// (`"PMPI_"`).
             pub fn load(library: &Library, prefix: &str) -> Self {
                 Self::find(prefix, |name| {
                     CString::new(name).map_or(std::ptr::null_mut(), |name| library.address(&name))
                 })
             }
 
-            /// Looks all functions up where `find` finds them: the address, null if there is none.
+            /// Looks up all functions with `find`, which returns the address, or null if there is none.
             pub fn find(prefix: &str, find: impl Fn(&str) -> *mut c_void) -> Self {
                 $(
                     unsafe extern "C" fn $field($($argument: argument!($argument $(: $own)?)),*) -> c_int {
@@ -224,7 +225,7 @@ functions! {
     Comm_free comm_free(comm: *mut c_void);
     Comm_disconnect comm_disconnect(comm: *mut c_void);
 
-    // What communicators and groups are.
+    // Attributes of communicators and groups.
     Comm_get_parent comm_get_parent(parent: *mut c_void);
     Comm_rank comm_rank(comm, rank: *mut c_int);
     Comm_size comm_size(comm, size);
@@ -278,7 +279,7 @@ functions! {
 }
 
 impl Functions {
-    /// Those that the library does not have, without `MPI_`.
+    /// Functions that the library does not have, without `MPI_`.
     pub fn missing(&self) -> &[&'static str] {
         &self.missing
     }
@@ -292,7 +293,7 @@ mod tests {
     fn a_function_that_is_not_there_returns_an_error() {
         let none = Functions::find("MPI_", |_| std::ptr::null_mut());
         assert!(none.missing().contains(&"Comm_split"));
-        // SAFETY: what stands in for a missing function looks at nothing.
+        // SAFETY: the stand-in for a missing function looks at no argument.
         assert_ne!(unsafe { (none.barrier)(0) }, crate::SUCCESS);
     }
 }

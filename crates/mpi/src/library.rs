@@ -1,14 +1,14 @@
-//! Finding the MPI library of a process, or loading one.
+//! Finds the MPI library of a process, or loads one.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 
 use crate::{Abi, Family};
 
-/// An MPI library that is loaded.
+/// A loaded MPI library.
 #[derive(Debug)]
 pub struct Library {
-    /// What `dlsym` searches: a library, or everything the process has.
+    /// Scope that `dlsym` searches: a library, or the whole process.
     handle: *mut c_void,
     version: String,
     abi: Abi,
@@ -19,16 +19,16 @@ unsafe impl Send for Library {}
 // SAFETY: as above; nothing in it changes.
 unsafe impl Sync for Library {}
 
-/// Why no MPI library could be used.
+/// Reason why no MPI library could be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotFound {
-    /// The process has none.
+    /// The process has no MPI library.
     None,
-    /// It could not be loaded.
+    /// The library could not be loaded.
     Load(String),
-    /// It is of a kind that is not known: what it says of itself.
+    /// The library is of an unknown kind; holds its version text.
     Unknown(String),
-    /// A symbol that it should have is not there.
+    /// The library lacks a symbol that it should have.
     Symbol(String),
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for NotFound {
 impl std::error::Error for NotFound {}
 
 impl Library {
-    /// The one that this process has already.
+    /// Returns the library that this process has already loaded.
     ///
     /// # Errors
     /// There is none, or it is not known.
@@ -59,11 +59,11 @@ impl Library {
     /// Loads a library by name (`libmpi.so.40`, `libmpich.so.12`) or path.
     ///
     /// # Errors
-    /// It cannot be loaded, or it is not known.
+    /// The library cannot be loaded, or is not known.
     pub fn open(name: &str) -> Result<Self, NotFound> {
         let Ok(path) = CString::new(name) else { return Err(NotFound::Load(format!("{name:?} is no name"))) };
-        // Global: Open MPI's plugins look for the symbols of the library that loads them.
-        // SAFETY: the name ends with a zero; what the library does when it is loaded is the user's choice of library.
+        // Global: Open MPI's plugins look for the symbols of the library that loads them. SAFETY: the name
+        // ends with a zero; the user has chosen the library and so its initialisation.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
         if handle.is_null() {
             // SAFETY: after a failure `dlerror` gives a text that ends with a zero, or null.
@@ -89,7 +89,7 @@ impl Library {
         let get_version = unsafe {
             std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int>(get_version)
         };
-        // The longest among the known is 8 KiB, of MPICH.
+        // The longest known text is 8 KiB, of MPICH.
         let mut text = vec![0_u8; 1 << 14];
         let mut length = 0;
         // SAFETY: the room suffices for any known library; the call is allowed before MPI_Init.
@@ -109,18 +109,18 @@ impl Library {
         Ok(library)
     }
 
-    /// Its layouts and constants.
+    /// Layouts and constants of the library.
     pub fn abi(&self) -> &Abi {
         &self.abi
     }
 
-    /// What it says of itself, first line: `Open MPI v4.1.4, package: ...`, `MPICH Version: 4.0.2`.
+    /// First line of the version text: `Open MPI v4.1.4, package: ...`, `MPICH Version: 4.0.2`.
     pub fn version(&self) -> &str {
         let line = self.version.lines().next().unwrap_or_default();
         line.split(", package:").next().unwrap_or(line).trim()
     }
 
-    /// Its name and number, short: `Open MPI 4.1.4`, `MPICH 4.0.2`.
+    /// Returns its name and number in short: `Open MPI 4.1.4`, `MPICH 4.0.2`.
     pub fn short_version(&self) -> String {
         let number = self
             .version()
@@ -131,7 +131,7 @@ impl Library {
         format!("{} {number}", self.abi.family.name()).trim_end().to_owned()
     }
 
-    /// Address of a symbol; null if there is none.
+    /// Returns the address of a symbol; null if there is none.
     pub fn address(&self, name: &CStr) -> *mut c_void {
         // SAFETY: the name ends with a zero, the handle is one that `dlsym` takes.
         unsafe { libc::dlsym(self.handle, name.as_ptr()) }

@@ -2,7 +2,8 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-/// Looks at the files of the process, each as the loader describes it and with its segments, until something is found.
+/// Applies `look` to the files of the process, each with the loader's description and its segments, until it
+/// returns a value.
 pub fn find<T, F>(look: F) -> Option<T>
 where
     F: FnMut(&libc::dl_phdr_info, &[libc::Elf64_Phdr]) -> Option<T>,
@@ -19,21 +20,21 @@ where
         let (info, search) = unsafe { (&*info, &mut *data.cast::<Search<T, F>>()) };
         let segments = match info.dlpi_phdr.is_null() {
             true => &[],
-            // SAFETY: the description has so many segments.
+            // SAFETY: the description has this many segments.
             false => unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) },
         };
         search.found = (search.look)(info, segments);
         c_int::from(search.found.is_some())
     }
     let mut search = Search { look, found: None };
-    // SAFETY: the function takes what it is given.
+    // SAFETY: the function takes the pointer that is passed here.
     unsafe { libc::dl_iterate_phdr(Some(one::<T, F>), (&raw mut search).cast()) };
     search.found
 }
 
-/// Returns where the file that has an address is in memory, and its name; `None` if no file has it.
+/// Returns the load address and the name of the file that contains an address; `None` if there is none.
 pub fn at(address: usize) -> Option<(usize, String)> {
-    // SAFETY: asks what is known of an address; the name stays as long as the file is loaded.
+    // SAFETY: asks the loader about an address; the name stays as long as the file is loaded.
     unsafe {
         let mut found: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(address as *const c_void, &raw mut found) == 0 || found.dli_fname.is_null() {

@@ -1,8 +1,8 @@
-//! `MPI_Status`: where its fields are.
+//! `MPI_Status`: the offsets of its fields.
 
 use std::ffi::{c_int, c_void};
 
-/// Where an MPI library keeps what a status says.
+/// Layout of the status of an MPI library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StatusLayout {
     /// Size of a status \[B\].
@@ -13,34 +13,34 @@ pub struct StatusLayout {
     pub tag: usize,
     /// Offset of `MPI_ERROR` \[B\].
     pub error: usize,
-    /// How the bytes received and the cancelled mark are kept.
+    /// Layout of the bytes received and the cancelled mark.
     pub(crate) count: CountLayout,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CountLayout {
-    /// A `size_t` at the first offset, an `int` that says cancelled at the second.
+    /// A `size_t` at the first offset; an `int` at the second, set if the operation was cancelled.
     Whole(usize, usize),
-    /// The lower 32 bits at the first offset; at the second the upper ones, shifted up by the bit that says cancelled.
+    /// The lower 32 bits at the first offset; at the second the upper ones, shifted up by the cancelled bit.
     Split(usize, usize),
 }
 
-/// What a status says.
+/// Content of a status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Status {
-    /// Who sent: a rank of the communicator, or one of the constants.
+    /// Sender: a rank of the communicator, or one of the constants.
     pub source: c_int,
     /// Tag of the message.
     pub tag: c_int,
-    /// Error code; set by calls that complete several requests only.
+    /// Error code; set only by calls that complete several requests.
     pub error: c_int,
     /// Bytes received \[B\].
     pub bytes: u64,
-    /// Whether the operation was cancelled.
+    /// True if the operation was cancelled.
     pub cancelled: bool,
 }
 
-/// A place large and aligned enough for a status of any known MPI.
+/// Room that is large and aligned enough for a status of any supported MPI.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(16))]
 pub(crate) struct Room(pub [u64; 4]);

@@ -1,4 +1,4 @@
-//! The table of arguments against the headers, the libraries of Fortran and the recorder.
+//! Compares the table of arguments with the headers, the libraries of Fortran and the recorder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,8 +9,8 @@ use hayase_needs::{Need, is_there, missing};
 
 const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
-/// Returns the header of an MPI behind the preprocessor, which also replaces what `text` holds.
-/// `None`: there is no such MPI.
+/// Returns the header of an MPI after the preprocessor, together with the expanded `text`. `None` if there is
+/// no such MPI.
 fn preprocessed(mpi: &str, text: &str) -> Option<String> {
     let compiler = format!("mpicc.{mpi}");
     if !is_there(&compiler) {
@@ -24,7 +24,7 @@ fn preprocessed(mpi: &str, text: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// Returns functions that a header declares, without `MPI_`, with the types of their arguments.
+/// Returns the functions that a header declares, without `MPI_`, with the types of their arguments.
 fn prototypes(header: &str) -> BTreeMap<String, Vec<String>> {
     let mut found = BTreeMap::new();
     for statement in header.split(';').map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")) {
@@ -52,10 +52,10 @@ fn prototypes(header: &str) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// Functions that only ever are arguments of others, and so are not called by programs.
+/// Functions that occur only as arguments of others, so that programs do not call them.
 const CALLBACKS: [&str; 1] = ["DUP_FN"];
 
-/// Arguments that headers declare without `const`, and that are only read.
+/// Arguments that headers declare without `const`, although they are only read.
 const NOT_CONST: [(&str, usize); 9] = [
     ("Cancel", 0),
     ("Address", 0),
@@ -68,7 +68,7 @@ const NOT_CONST: [(&str, usize); 9] = [
     ("Type_struct", 3),
 ];
 
-/// Asserts that a use is one that an argument of this type allows.
+/// Asserts that an argument of this type allows its use in the table.
 fn check(function: &Function, index: usize, text: &str) {
     let text = text.replace("restrict", "");
     let used = function.arguments[index].used;
@@ -81,7 +81,7 @@ fn check(function: &Function, index: usize, text: &str) {
     }
     let (access, item) = match used {
         Use::Callback => return assert!(text.contains("_function"), "{place}"),
-        // An address that MPI hands on to callbacks or gives back.
+        // An address that MPI passes to callbacks or returns.
         Use::Value(Item::Address) => return assert!(text.contains("void *"), "{place}"),
         Use::Buffer(access) => (access, Item::Byte),
         Use::Memory(access, Extent { item, .. }) => (access, item),
@@ -131,7 +131,7 @@ fn the_table_has_no_function_twice_and_none_that_no_header_declares() {
     let mut seen = BTreeSet::new();
     for row in functions() {
         assert!(seen.insert((row.name, row.fortran)), "{} is there twice", row.name);
-        // Those of Fortran alone.
+        // Functions of Fortran only.
         if headers.len() == MPIS.len() && !row.fortran && row.name != "F_sync_reg" {
             let declared = headers.iter().any(|header| header.contains_key(row.name));
             assert!(declared, "no header declares MPI_{}", row.name);
@@ -146,19 +146,19 @@ fn texts_are_as_long_as_the_headers_allow() {
         let Some(text) = preprocessed(mpi, &names) else { continue };
         for (name, open_mpi, mpich) in LIMITS {
             let line = text.lines().find_map(|line| line.strip_prefix(&format!("hayase {name} "))).unwrap();
-            // MPI_MAX_INFO_KEY counts the characters alone.
+            // MPI_MAX_INFO_KEY counts the characters only.
             let wanted = line.trim().parse::<u16>().unwrap() + u16::from(name == "INFO_KEY");
             assert_eq!([open_mpi, mpich][i], wanted, "{mpi}: {name}");
         }
     }
 }
 
-/// True for symbols that lead to no function, for this reason.
+/// Returns true for symbols that lead to no function of the table, for the reason given.
 fn is_no_call(symbol: &str) -> bool {
     let name = symbol.trim_start_matches('p').trim_start_matches("mpi_").trim_end_matches('_');
     // Predefined callbacks, which are arguments of other functions.
     let callback = name.trim_end_matches("_f08").ends_with("_fn") || name.starts_with("conversion_fn_null");
-    // Open MPI's functions in C behind `mpi_send_`, which programs do not know; functions of MPI 4.1.
+    // Open MPI's C functions behind `mpi_send_`, which programs do not know; functions of MPI 4.1.
     callback || symbol.ends_with("_f") || symbol.contains("delete_error_")
 }
 
@@ -224,7 +224,7 @@ fn the_table_marks_the_functions_that_the_recorder_records() {
     for name in list.split_once('}').unwrap().0.split_whitespace() {
         let (function, _) =
             function(&format!("mpi_{name}_")).unwrap_or_else(|| panic!("mpi_{name}_ is not in the table"));
-        // Its callers are noted, the calls are not recorded.
+        // Its callers are noted, but the calls are not recorded.
         assert!(function.recorded || name == "alltoallw_init", "mpi_{name}_ is recorded");
     }
 }

@@ -1,4 +1,4 @@
-//! The table against the headers and the libraries of the MPIs that this machine has.
+//! Compares the table of constants with the headers and the libraries of the MPIs on this machine.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::process::Command;
 use hayase_mpi::{Abi, Family, Functions, Library, NotFound, Status};
 use hayase_needs::{Need, is_there, missing};
 
-/// Compiles and runs `probe.c`; what it printed, by name. `None` if this MPI is not installed.
+/// Compiles and runs `probe.c`; returns its output, by name. `None` if this MPI is not installed.
 fn probe(mpi: &str, symbols: &[String]) -> Option<Vec<(String, String)>> {
     let binary = std::env::temp_dir().join(format!("hayase-mpi-probe-{mpi}-{}", std::process::id()));
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/probe.c");
@@ -37,7 +37,7 @@ fn bytes(text: &str) -> Vec<u8> {
     text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-/// The table holds against what the header says and the library writes.
+/// Compares the table with the header and with the library's output.
 fn check(said: &[(String, String)], abi: &Abi) {
     let all: BTreeMap<&str, &str> = said.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let number = |name: &str| all[name].parse::<i64>().unwrap_or_else(|_| panic!("{name}: {}", all[name]));
@@ -117,8 +117,9 @@ fn the_table_is_that_of_the_header_and_of_the_library_of_mpich() {
     check(&said, &Abi::mpich());
 }
 
-/// Programs that are not position independent, and many that are, have copies of the library's objects: the address by
-/// which the program knows one is what `dlsym` finds in the whole process, not what it finds in the library.
+/// Programs that are not position independent, and many that are, have copies of the library's objects. The
+/// program knows an object by the address that `dlsym` finds in the whole process, not by the one in the
+/// library.
 #[test]
 fn the_table_is_that_of_the_header_and_of_the_library_of_open_mpi() {
     let names = RefCell::new(Vec::new());

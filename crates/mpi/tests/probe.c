@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* What an MPI's header says, for comparison with the table; then what MPI writes into statuses and requests. */
+/* Prints the constants of an MPI's header, for comparison with the table; then the statuses and requests that MPI writes. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
-    /* Where a library that is loaded before the program finds these objects. */
+    /* Addresses of these objects for a library that is loaded before the program. */
     for (int i = 1; i < argc; i++) address(argv[i], dlsym(RTLD_DEFAULT, argv[i]));
     number("status.size", sizeof(MPI_Status));
     number("status.source", offsetof(MPI_Status, MPI_SOURCE));
@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 6 * (int)sizeof(MPI_Status); i++) printf(" %02x", ((unsigned char *)statuses)[i]);
     printf("\n");
 
-    /* One that is cancelled. */
+    /* A cancelled message. */
     MPI_Irecv(room[0], 64, MPI_BYTE, 0, 99, MPI_COMM_WORLD, &requests[0]);
     MPI_Cancel(&requests[0]);
     MPI_Wait(&requests[0], &statuses[0]);

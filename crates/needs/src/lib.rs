@@ -1,17 +1,18 @@
-//! What tests need of the machine, and what is done where it is missing.
+//! Needs of tests that a machine may lack, and the handling of tests that lack one.
 //!
-//! A test that needs an MPI, a compiler or a browser asks for it with [`is_there`]. Where it is missing, the test is
-//! skipped, and says so on standard error (past the harness, which shows nothing of tests that pass).
-//! `HAYASE_REQUIRE=mpi,compilers,browser` says what has to be there: a test that misses one of these fails instead.
+//! A test that needs an MPI, a compiler or a browser asks for it with [`is_there`]. If it is missing, the
+//! test is skipped, and says so on standard error (past the harness, which shows nothing of tests that pass).
+//! `HAYASE_REQUIRE=mpi,compilers,browser` lists what must be there: a test that misses one of these fails
+//! instead.
 
 use std::env;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
-/// The variable that says what must not be missing: words of [`Need`], with commas between them.
+/// Variable with the needs that must be there: words of [`Need`], separated by commas.
 pub const VARIABLE: &str = "HAYASE_REQUIRE";
 
-/// What a machine may lack.
+/// Equipment that a machine may lack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// Open MPI and MPICH: their compilers, launchers and libraries.
@@ -23,10 +24,10 @@ pub enum Need {
 }
 
 impl Need {
-    /// All of them.
+    /// All needs.
     pub const ALL: [Self; 3] = [Self::Mpi, Self::Compilers, Self::Browser];
 
-    /// What `HAYASE_REQUIRE` calls it.
+    /// Word for it in `HAYASE_REQUIRE`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Mpi => "mpi",
@@ -35,16 +36,17 @@ impl Need {
         }
     }
 
-    /// Which of them a tool belongs to: `mpirun.mpich` to an MPI, `gcc` to the compilers.
+    /// Returns the need that a tool belongs to: `mpirun.mpich` to an MPI, `gcc` to the compilers.
     fn of(tool: &str) -> Self {
         if tool.starts_with("mpi") { Self::Mpi } else { Self::Compilers }
     }
 }
 
-/// Whether a compiler or a launcher is there (it answers `--version`); if it is not, the test is about to be skipped.
+/// Returns true if a compiler or a launcher is there (it answers `--version`). If it is not, the test is
+/// about to be skipped.
 ///
 /// # Panics
-/// It is missing, and `HAYASE_REQUIRE` names it; or that names what is unknown, wherever the tool is.
+/// The tool is missing, and `HAYASE_REQUIRE` names it; or `HAYASE_REQUIRE` has an unknown word, in any case.
 pub fn is_there(tool: &str) -> bool {
     if let Err(failure) = parse(&required()) {
         panic!("{failure}");
@@ -58,21 +60,21 @@ pub fn is_there(tool: &str) -> bool {
     there
 }
 
-/// Says that a test is skipped, and why.
+/// Reports that a test is skipped, and why.
 ///
 /// # Panics
-/// `HAYASE_REQUIRE` names what is missing; or it names what is unknown.
+/// `HAYASE_REQUIRE` names the missing need, or has an unknown word.
 pub fn missing(need: Need, why: &str) {
     match verdict(need, why, &required()) {
         Ok(said) => {
-            // Past the harness; if nobody listens, nobody is to be told.
+            // Past the harness; if nobody listens, nobody can be told.
             let _ = writeln!(io::stderr(), "{said}");
         }
         Err(failure) => panic!("{failure}"),
     }
 }
 
-/// Says that a test is skipped for what no word of [`VARIABLE`] stands for, and why.
+/// Reports that a test is skipped for a reason without a word in [`VARIABLE`].
 pub fn skipped(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(io::stderr(), "SKIPPED, all or a part of it: {test}: {why}");
@@ -82,7 +84,7 @@ fn required() -> String {
     env::var_os(VARIABLE).unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What is said of something that is missing, or how the test fails.
+/// Returns the report of a missing need, or the failure of the test.
 fn verdict(need: Need, why: &str, required: &str) -> Result<String, String> {
     if parse(required)?.contains(&need) {
         Err(format!("{why}, and {VARIABLE}={required} says that `{}` is not to be missing", need.word()))
@@ -92,7 +94,7 @@ fn verdict(need: Need, why: &str, required: &str) -> Result<String, String> {
     }
 }
 
-/// The words of `HAYASE_REQUIRE`.
+/// Reads the words of `HAYASE_REQUIRE`.
 fn parse(text: &str) -> Result<Vec<Need>, String> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
     words
@@ -114,7 +116,7 @@ mod tests {
         let said = verdict(Need::Mpi, "there is no mpirun", "").unwrap();
         assert!(said.contains("what_is_missing_is_said_or_fails_as_required: there is no mpirun"), "{said}");
         assert!(said.contains("HAYASE_REQUIRE=mpi"), "{said}");
-        // Another word than that of what is missing.
+        // Another word than that of the missing need.
         assert!(verdict(Need::Mpi, "there is no mpirun", "browser, compilers,").is_ok());
         let failure = verdict(Need::Mpi, "there is no mpirun", "browser, mpi").unwrap_err();
         assert_eq!(failure, "there is no mpirun, and HAYASE_REQUIRE=browser, mpi says that `mpi` is not to be missing");

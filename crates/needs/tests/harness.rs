@@ -1,10 +1,10 @@
-//! Tests that miss something, run by the harness as `cargo test` does: this file's own first test, in a process of its
-//! own.
+//! Tests that lack a need, run by the harness as in `cargo test`: this file's own first test, in a process of
+//! its own.
 
 use std::env;
 use std::process::{Command, Output};
 
-/// Says that the process is the inner one.
+/// Variable that marks the inner process.
 const INNER: &str = "HAYASE_NEEDS_INNER_TEST";
 
 #[test]
@@ -14,7 +14,7 @@ fn needs_an_mpi() {
     }
 }
 
-/// The test above where there are no programs at all, or those of this machine.
+/// Runs the test above, without any programs or with those of this machine.
 fn inner(required: &str, programs: bool) -> Output {
     let mut test = Command::new(env::current_exe().unwrap());
     test.args(["--exact", "needs_an_mpi"]).env(INNER, "1").env(hayase_needs::VARIABLE, required);

@@ -1,20 +1,20 @@
-//! Memory of the recorder's own.
+//! Memory of the recorder.
 //!
-//! The recorder must be able to write what it has when a signal ends the program, and the signal may have come in the
-//! middle of the program's `malloc`. So nothing here comes from there: pieces of powers of two are cut from pages of
-//! the system, large ones are pages of their own. It also keeps the recorder out of the sight of whoever watches the
-//! program's memory.
+//! The recorder must be able to write its data when a signal ends the program, and the signal may interrupt
+//! the program's `malloc`. So the recorder has its own allocator: it cuts pieces of powers of two from pages
+//! of the system and gives large requests pages of their own. This also hides the recorder from tools that
+//! watch the program's memory.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The smallest piece \[B\].
+/// Smallest piece \[B\].
 const SMALLEST: usize = 16;
-/// Pieces of 16 B to 64 KiB.
+/// Number of classes: pieces of 16 B to 64 KiB.
 const CLASSES: usize = 13;
-/// Cut up at once \[B\].
+/// Memory that is taken from the system and cut up at once \[B\].
 const SLAB: usize = 1 << 20;
 
 /// The allocator.
@@ -26,9 +26,9 @@ pub struct Own {
 
 #[derive(Debug)]
 struct State {
-    /// By class, the first free piece; a free piece begins with the address of the next.
+    /// First free piece of each class. A free piece begins with the address of the next one.
     free: [*mut u8; CLASSES],
-    /// What is left of the slab.
+    /// Rest of the slab.
     at: *mut u8,
     left: usize,
 }
@@ -37,7 +37,7 @@ struct State {
 unsafe impl Sync for Own {}
 
 impl Own {
-    /// Without any memory yet.
+    /// Creates an allocator without memory.
     pub const fn new() -> Self {
         let state = State { free: [null_mut(); CLASSES], at: null_mut(), left: 0 };
         Self { locked: AtomicBool::new(false), state: UnsafeCell::new(state) }
@@ -60,7 +60,7 @@ impl Default for Own {
     }
 }
 
-/// The class of pieces that a layout takes; `None`: pages of its own.
+/// Returns the class of pieces for a layout; `None` if it needs pages of its own.
 fn class(layout: &Layout) -> Option<usize> {
     let size = layout.size().max(layout.align()).max(SMALLEST).next_power_of_two();
     let class = (size / SMALLEST).trailing_zeros() as usize;
@@ -75,8 +75,9 @@ fn pages(size: usize) -> *mut u8 {
     if at == libc::MAP_FAILED { null_mut() } else { at.cast() }
 }
 
-// SAFETY: pieces of a class are as large and as aligned as what is asked for (slabs begin at a page, and are cut into
-// pieces at multiples of their size); large ones are whole pages. No piece is given out twice before it comes back.
+// SAFETY: pieces of a class are as large and as aligned as requested (slabs begin at a page, and are cut into
+// pieces at multiples of their size); large ones are whole pages. No piece is given out twice before it comes
+// back.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(class) = class(&layout) else {
@@ -105,7 +106,8 @@ unsafe impl GlobalAlloc for Own {
             }
             let piece = state.at;
             let skip = piece.align_offset(size);
-            // A slab begins at a page only: of a larger piece, the first multiple of its size in it.
+            // A slab is aligned to a page only. A larger piece begins at the first multiple of its size in
+            // the slab.
             let piece = piece.wrapping_add(skip);
             state.at = piece.wrapping_add(size);
             state.left -= skip + size;

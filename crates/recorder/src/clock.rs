@@ -1,15 +1,15 @@
-//! The two clocks.
+//! The two clocks: real time and processor time.
 
-/// Time since some moment, the same for all processes of the machine \[ns\].
+/// Returns the time since a fixed moment, which is the same for all processes of the machine \[ns\].
 #[inline]
 pub(crate) fn monotonic() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// Processor time of this thread \[ns\].
+/// Returns the processor time of this thread \[ns\].
 ///
-/// A call of the system each time, some 350 ns: nothing that can be read without one leaves out the time that other
-/// processes had the processor.
+/// Costs a system call each time, about 350 ns: no clock that is read without one leaves out the time when
+/// other processes had the processor.
 #[inline]
 pub(crate) fn thread() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
@@ -23,7 +23,7 @@ fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// What two readings of the thread's clock in a row differ by: the median of many \[ns\].
+/// Returns the median difference of two consecutive readings of the thread's clock \[ns\].
 pub(crate) fn empty_gap() -> u64 {
     let mut gaps = [0; 501];
     for gap in &mut gaps {

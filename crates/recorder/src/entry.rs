@@ -1,37 +1,37 @@
-//! How a call comes in: exported symbols that learn where they were called from.
+//! Exported symbols, which learn the address they were called from.
 //!
-//! A function of Rust cannot ask for its return address, nor for the frame of its caller. So what is exported is a few
-//! instructions that make an ordinary frame, in whose first two words lie the caller's frame pointer and the return
-//! address, and hand the call on to a body with one argument more, the last: the address of that `Frame`. Arguments
-//! on the stack are copied below it.
+//! A function of Rust can get neither its return address nor the frame of its caller. So each exported symbol
+//! is a few instructions that make an ordinary frame. Its first two words are the caller's frame pointer and
+//! the return address. The symbol then passes the call to a body with one more argument at the end: the
+//! address of that `Frame`. Arguments on the stack are copied below it.
 //!
-//! `export!("Send", 6, send)` exports `MPI_Send` of six arguments, each an integer or a pointer; `send` is an `unsafe
-//! extern "C" fn` with these six and `site: usize`. `PMPI_Send` is exported as well, the same: that is what the layers
-//! for Fortran call ([`fortran`](crate::fortran)).
+//! `export!("Send", 6, send)` exports `MPI_Send` with six arguments, each an integer or a pointer; `send` is
+//! an `unsafe extern "C" fn` with these six and `site: usize`. `PMPI_Send` is exported in the same way,
+//! because the layers for Fortran call it ([`fortran`](crate::fortran)).
 
-/// How a frame begins, on x86_64 and on aarch64.
+/// First words of a frame, on x86_64 and on aarch64.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// The frame pointer of the caller, or whatever it keeps in that register.
+    /// Frame pointer of the caller, or any other value that it keeps in that register.
     pointer: usize,
-    /// Where the call returns to.
+    /// Return address of the call.
     back: usize,
 }
 
-/// Where a call came from: enough to go on from there to the callers of the caller.
+/// Origin of a call, from which the callers of the caller can be found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Caller {
-    /// Where the call returns to; 0: not known.
+    /// Return address of the call; 0 if unknown.
     pub back: usize,
-    /// The stack pointer there, once it has returned.
+    /// Stack pointer after the call has returned.
     pub stack: usize,
-    /// The frame pointer there, or whatever that register holds.
+    /// Frame pointer there, or any other value of that register.
     pub frame: usize,
 }
 
 impl Caller {
-    /// What the last argument of a body says.
+    /// Returns the origin of a call, given the last argument of its body.
     ///
     /// # Safety
     /// `site` is that argument, and the body has not returned.
@@ -43,8 +43,8 @@ impl Caller {
     }
 }
 
-/// Exports a function of MPI to programs, under its name without `MPI_`, and under that with `PMPI_`: its number of
-/// arguments, its body.
+/// Exports a function of MPI under its names with `MPI_` and `PMPI_`. Arguments: its name without prefix, its
+/// number of arguments, its body.
 macro_rules! export {
     ($name:expr, $count:expr, $body:path) => {
         $crate::entry::export!(@symbol concat!("MPI_", $name), $count, $body);
@@ -61,8 +61,8 @@ macro_rules! export {
     };
 }
 
-/// The instructions of an entry with a number of arguments. On entry the stack is 8 below a multiple of 16, and a call
-/// wants a multiple: the frame pointer makes it one.
+/// Generates the instructions of an entry with a number of arguments. On entry the stack is 8 below a
+/// multiple of 16, and a call needs a multiple: the frame pointer makes it one.
 #[cfg(target_arch = "x86_64")]
 macro_rules! hand_on {
     ($count:expr, $body:path) => {
@@ -159,7 +159,7 @@ mod tests {
 
     use super::Caller;
 
-    /// Adds up its arguments, each in a digit of its own, and keeps the last to look at.
+    /// Adds up its arguments, each in a digit of its own, and keeps the last one.
     macro_rules! body {
         ($name:ident $($argument:ident $digit:literal)*) => {
             unsafe extern "C" fn $name($($argument: usize,)* site: usize) -> c_int {
@@ -211,10 +211,10 @@ mod tests {
             let result = unsafe { function($($value),*) };
             let (digits, Caller { back, stack, .. }) = SEEN.with(std::cell::Cell::get);
             assert_eq!((result, digits), (7, $digits), stringify!($symbol));
-            // The call returns into this test: far from zero, near to the function that runs.
+            // The call returns into this test: far from zero, near the running function.
             let here = every_argument_and_the_return_address_arrive as fn() as usize;
             assert!(back.abs_diff(here) < 1 << 20, "{} from {back:#x}, not near {here:#x}", stringify!($symbol));
-            // And with its stack pointer where it is, as far below this variable as a frame is large.
+            // Its stack pointer is at most the size of a frame below this variable.
             let variable = &raw const digits as usize;
             assert!(stack.is_multiple_of(16) && stack.abs_diff(variable) < 1 << 16, "{stack:#x}, near {variable:#x}");
         }};

@@ -1,18 +1,21 @@
-//! The program's floating-point environment: which errors have been flagged, which trap, how results are rounded.
+//! Floating-point environment of the program: flagged errors, traps, rounding.
 //!
-//! It is the program's alone. A call that is recorded computes with integers only, and a test looks at the machine code
-//! for it: not a single instruction of this library may raise a flag, so calls pay nothing. (A conversion `f64 as u64`
-//! is one that may, and compilers move it before the test of whether there is anything to convert.) What is rare and
-//! asks others (the C library for files, MPI for communicators of its own accord) runs in an environment of its own
-//! instead ([`apart`]), and nobody sees what it raised. MPI does what it is asked to in the program's.
+//! It belongs to the program alone. A recorded call computes with integers only, and a test checks the
+//! machine code: no instruction of this library may raise a flag, so calls pay nothing to protect the
+//! environment. A conversion `f64 as u64` would raise one, and compilers move it before the test that guards
+//! it.
+//!
+//! Rare work that calls other libraries (the C library for files, MPI for the recorder's own questions about
+//! communicators) runs in a separate environment ([`apart`]), which hides the flags it raises. The calls of
+//! the program run in the program's environment.
 
-/// Does something in the environment that a process starts with; then that of the program is back.
+/// Runs an action in the environment that a process starts with, then restores that of the program.
 pub(crate) fn apart<R>(action: impl FnOnce() -> R) -> R {
     let _back = Environment::enter();
     action()
 }
 
-/// The environment of the program, put back at the end, also when a panic passes.
+/// Environment of the program. It is restored on drop, also when a panic passes.
 struct Environment(Saved);
 
 impl Drop for Environment {
@@ -21,7 +24,7 @@ impl Drop for Environment {
     }
 }
 
-/// Of the processor's two units: control and flags of SSE; control, flags and tags of the x87.
+/// State of the processor's two units: control and flags of SSE; control, flags and tags of the x87.
 #[cfg(target_arch = "x86_64")]
 #[repr(C)]
 struct Saved {
@@ -33,10 +36,10 @@ struct Saved {
 impl Environment {
     fn enter() -> Self {
         let mut saved = Saved { x87: [0; 7], sse: 0 };
-        // No flag, no trap, to nearest.
+        // No flag, no trap, rounding to nearest.
         let start = 0x1f80_u32;
-        // SAFETY: there is room for what is stored. `fnstenv` lets nothing trap any more, and no register is changed:
-        // what the x87 may hold between calls of functions is nothing.
+        // SAFETY: there is room for what is stored. `fnstenv` disables traps, and no register is changed:
+        // between calls of functions the x87 holds nothing.
         unsafe {
             core::arch::asm!(
                 "stmxcsr [{sse}]",
@@ -56,7 +59,7 @@ impl Environment {
 #[cfg(target_arch = "x86_64")]
 impl Saved {
     fn restore(&self) {
-        // SAFETY: both were stored by the instructions that these are the inverse of.
+        // SAFETY: both were stored by the inverses of these instructions.
         unsafe {
             core::arch::asm!(
                 "fldenv [{x87}]",
@@ -80,7 +83,8 @@ struct Saved {
 impl Environment {
     fn enter() -> Self {
         let (control, flags): (u64, u64);
-        // SAFETY: both registers are there, and zero is what a process starts with: no flag, no trap, to nearest.
+        // SAFETY: both registers exist, and a process starts with zero in them: no flag, no trap, rounding to
+        // nearest.
         unsafe {
             core::arch::asm!(
                 "mrs {control}, fpcr",
@@ -99,7 +103,7 @@ impl Environment {
 #[cfg(target_arch = "aarch64")]
 impl Saved {
     fn restore(&self) {
-        // SAFETY: both are what was read there.
+        // SAFETY: both values were read there.
         unsafe {
             core::arch::asm!(
                 "msr fpsr, {flags}",

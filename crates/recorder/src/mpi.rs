@@ -1,4 +1,4 @@
-//! The MPI library that is underneath.
+//! The MPI library beneath the recorder.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use hayase_mpi::{Abi, Functions, Library, objects};
 
-/// An MPI library that is understood.
+/// A supported MPI library.
 #[derive(Debug)]
 pub struct Mpi {
     /// Its layouts and constants.
     pub abi: Abi,
-    /// `Open MPI 4.1.4`.
+    /// Name and version, such as `Open MPI 4.1.4`.
     pub version: String,
 }
 
-/// The functions beneath those that are exported here.
+/// Returns the functions beneath those exported here.
 #[inline]
 pub fn functions() -> &'static Functions {
     static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
     FUNCTIONS.get_or_init(|| Functions::find("PMPI_", beneath))
 }
 
-/// The library, if it is one that is understood; why not is said once.
+/// Returns the library if it is supported; otherwise prints the reason once.
 pub fn library() -> Option<&'static Mpi> {
     static MPI: OnceLock<Option<Mpi>> = OnceLock::new();
     MPI.get_or_init(|| match Library::of_process() {
@@ -36,17 +36,17 @@ pub fn library() -> Option<&'static Mpi> {
     .as_ref()
 }
 
-/// A symbol beneath this library, which is looked up when it is first asked for.
+/// A symbol beneath this library. It is looked up at its first use.
 #[derive(Debug)]
 pub struct Symbol {
-    /// Its name.
+    /// Name of the symbol.
     pub name: &'static str,
-    /// Its address, once it is known.
+    /// Address of the symbol, once it is known.
     pub address: AtomicPtr<c_void>,
 }
 
 impl Symbol {
-    /// The symbol of this name.
+    /// Creates the symbol of this name.
     pub const fn new(name: &'static str) -> Self {
         Self { name, address: AtomicPtr::new(null_mut()) }
     }
@@ -62,7 +62,7 @@ impl Symbol {
     }
 }
 
-/// Address of a symbol beneath this library, which may have it too; null if there is none.
+/// Returns the address of a symbol beneath this library, which may have it too; null if there is none.
 pub fn beneath(name: &str) -> *mut c_void {
     let Ok(name) = CString::new(name) else { return null_mut() };
     // SAFETY: the name ends with a zero.
@@ -70,7 +70,7 @@ pub fn beneath(name: &str) -> *mut c_void {
     if !address.is_null() {
         return address;
     }
-    // An MPI library that was loaded later into a scope of its own, as Python does.
+    // An MPI library that was loaded later, into a scope of its own, as Python does.
     loaded()
         .into_iter()
         .filter(|path| path.to_bytes().windows(3).any(|part| part == b"mpi"))
@@ -85,7 +85,7 @@ pub fn beneath(name: &str) -> *mut c_void {
         .unwrap_or(null_mut())
 }
 
-/// The paths of all libraries of the process.
+/// Returns the paths of all libraries of the process.
 fn loaded() -> Vec<CString> {
     let mut paths = Vec::new();
     objects::find(|info, _| {
@@ -97,7 +97,7 @@ fn loaded() -> Vec<CString> {
     paths
 }
 
-/// Address of a symbol of the process; null if there is none.
+/// Returns the address of a symbol of the process; null if there is none.
 pub fn symbol(name: &str) -> *mut c_void {
     match CString::new(name) {
         // SAFETY: the name ends with a zero.

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr::null_mut;
 
-/// Maps so many bytes of a file, which is made if it is not there: zeros at first. They stay mapped.
+/// Maps `size` bytes of a file, which is created with zeros if it does not exist. They stay mapped.
 pub fn map(path: &Path, size: usize) -> io::Result<*mut c_void> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     file.set_len(size as u64)?;

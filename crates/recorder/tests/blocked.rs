@@ -5,7 +5,7 @@ mod common;
 use common::{How, MPIS, Stream, run};
 use hayase_trace::{Call, Clock};
 
-/// Computation before barriers \[ns\].
+/// Returns the computation before barriers \[ns\].
 fn computed(stream: &Stream) -> u64 {
     stream.events.iter().filter(|event| event.call == Call::Barrier).map(|event| event.cpu.unwrap()).sum()
 }
@@ -32,11 +32,12 @@ fn time_asleep_is_computation_unless_processor_time_alone_is_asked_for() {
                 run.assert_success(&what);
                 let [asleep, other] = [run.stream(0), run.stream(1)];
                 assert_eq!(asleep.header.as_ref().unwrap().clock, if token == "1" { Clock::Cpu } else { Clock::Wall });
-                // A sleep is no shorter than asked for. The start of a rank is before its first barrier.
+                // A sleep lasts at least as long as requested. The start of a rank is before its first
+                // barrier.
                 assert!(noted(&asleep, "times") >= 10, "{what}: {:?}", asleep.notes);
                 assert!(noted(&asleep, "blocked") >= 190_000_000, "{what}: {:?}", asleep.notes);
                 assert_eq!(computed(&asleep) >= 190_000_000, counts, "{what}: {}", computed(&asleep));
-                // The other one waits within MPI.
+                // The other rank waits within MPI.
                 assert!(noted(&other, "blocked") < 190_000_000, "{what}: {:?}", other.notes);
             }
         }

@@ -4,7 +4,8 @@ mod common;
 
 use common::{How, MPIS, TOKEN, run};
 
-/// How a program ends, what the trace of the rank that does it says of that, and its calls.
+/// Ends of programs: the argument, the reason in the trace of the rank that ends, and the number of its
+/// calls.
 const ENDS: [(&str, &str, usize); 8] = [
     // Init, 300 rounds, a receive that is never complete; Abort is a call itself.
     ("abort", "MPI_Abort(7)", 303),
@@ -27,7 +28,7 @@ fn nothing_is_lost_when_a_program_does_not_end_well() {
             let said = stream.notes.iter().find(|(name, _)| name == "ended").map(|(_, text)| text.as_str());
             assert_eq!((said, stream.events.len(), stream.ended), (Some(note), calls, true), "{mpi} {how}");
             assert!(std::fs::metadata(run.path().join("rank-00001.maps")).unwrap().len() > 1000);
-            // The other is killed, and had got nearly as far: a partner may be a round behind.
+            // The other rank is killed at nearly the same point: a partner may be a round behind.
             let stream = run.stream(0);
             assert!(stream.ended && stream.events.len() >= 300, "{mpi} {how}: {}", stream.events.len());
         }
@@ -47,7 +48,7 @@ fn a_deadlock_is_found_and_named() {
         ] {
             let how_to = How { ranks: 3, arguments: &[how], variables: TOKEN };
             let Some(run) = run(mpi, "deadlock", how_to) else { continue };
-            // The ranks end with 3; a launcher that kills the others may end with that instead.
+            // The ranks end with 3; a launcher that kills the others may report that instead.
             assert!(!run.output.status.success(), "{mpi} {how}");
             let report = std::fs::read_to_string(run.path().join("deadlock")).unwrap();
             assert!(report.contains(first), "{mpi} {how}: {report}");
@@ -67,7 +68,7 @@ fn a_program_that_polls_gets_on_with_the_token() {
         let how = How { ranks: 3, arguments: &["poll"], variables: TOKEN };
         let Some(run) = run(mpi, "deadlock", how) else { continue };
         run.assert_success(mpi);
-        // However often it asked, it is one call that found nothing and one that found something.
+        // For any number of tests, there is one call that found nothing and one that found something.
         let stream = run.stream(0);
         let probes = stream.events.iter().filter(|event| event.call == hayase_trace::Call::Iprobe).count();
         assert!((1..=2).contains(&probes), "{mpi}: {probes}");

@@ -6,7 +6,7 @@ mod machine_code;
 
 use common::{How, MPIS, library, run, run_plainly};
 
-/// What the program prints, a line a rank and call, in some order that does not change.
+/// Returns the output of the program, a line a rank and call, in a fixed order.
 fn lines(output: &std::process::Output, what: &str) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{what}: {}\n{}{}", output.status, text(&output.stdout), text(&output.stderr));
@@ -17,7 +17,7 @@ fn lines(output: &std::process::Output, what: &str) -> Vec<String> {
 
 #[test]
 fn flags_traps_and_rounding_are_those_of_a_run_that_is_not_recorded() {
-    // The largest limit there is cannot be a double; a limit is what the recorder reads as a number.
+    // The largest limit cannot be a double, and the recorder reads limits as numbers.
     let limited = [("HAYASE_CAPTURE_STOP_EVENTS", "18446744073709551615"), ("HAYASE_CAPTURE_STOP_SECONDS", "1e300")];
     let token = [("HAYASE_CAPTURE_TOKEN", "1"), limited[0], ("HAYASE_CAPTURE_STOP_SECONDS", "0.1e")];
     let wall = [("HAYASE_CAPTURE_CLOCK", "wall"), ("HAYASE_CAPTURE_STOP_SECONDS", "1000000000000")];

@@ -1,4 +1,4 @@
-//! The recorder over an MPI library of its own: without any MPI on the machine.
+//! Tests of the recorder over a fake MPI library, without any MPI on the machine.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use hayase_trace::{Call, Flags};
 
-/// Runs the program over the library, with a variable.
+/// Runs the program over the fake library, with an environment variable.
 fn run(variable: &str, value: &str) -> common::Run {
     let folder = tempfile::tempdir().unwrap();
     let traces = folder.path().join("run");

@@ -1,5 +1,5 @@
-//! Programs in Fortran, through all three interfaces, under every MPI that is installed: each call is recorded once, as
-//! what the program said, and the program computes what it computes without a recorder.
+//! Programs in Fortran, through all three interfaces, under every installed MPI: each call is recorded once,
+//! with the program's arguments, and the program computes the same as without a recorder.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use hayase_trace::{Call, Event, Flags, Item, Reader};
 const INTERFACES: [&str; 3] = ["MPIF_H", "USE_MPI", "USE_F08"];
 const RANKS: usize = 3;
 
-/// The recorder that cargo has built for this test.
+/// Returns the path of the recorder that cargo has built for this test.
 fn library() -> PathBuf {
     let library = std::env::current_exe().unwrap().with_file_name("libhayase_recorder.so");
     assert!(library.is_file(), "{}", library.display());
@@ -26,7 +26,7 @@ fn compile(mpi: &str, interface: &str, folder: &Path) -> PathBuf {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interfaces.F90");
     let mut compiler = Command::new(format!("mpifort.{mpi}"));
     compiler.args(["-g", "-O0", &format!("-D{interface}"), "-o"]).arg(&program).arg(source);
-    // Without interfaces, one routine for arguments of several types is a mistake to the compiler.
+    // Without interfaces, one routine with arguments of several types is an error to the compiler.
     if interface != "USE_F08" {
         compiler.arg("-fallow-argument-mismatch");
     }
@@ -35,7 +35,7 @@ fn compile(mpi: &str, interface: &str, folder: &Path) -> PathBuf {
     program
 }
 
-/// Runs it on three ranks; with a folder, it is recorded there.
+/// Runs the program on three ranks; with a folder, it is recorded there.
 fn run(mpi: &str, program: &Path, record: Option<&Path>) -> String {
     let mut command = Command::new("timeout");
     command.arg("120").arg(format!("mpirun.{mpi}")).args(["-np", &RANKS.to_string()]);
@@ -71,7 +71,7 @@ fn events(folder: &Path, rank: usize) -> Vec<Event> {
     events
 }
 
-/// How often each rank makes each call, as the program's text has it.
+/// Number of calls of each kind that each rank makes, as in the program's text.
 const COUNTS: &[(Call, [usize; RANKS])] = &[
     (Call::Init, [1; 3]),
     (Call::Send, [3, 2, 3]),
@@ -127,7 +127,7 @@ fn check(events: &[Event], rank: usize, name: &str) {
     for event in events {
         *counts.entry(event.call).or_default() += 1;
     }
-    // Nobody knows how often it is tested in vain; that it was, is one event.
+    // The number of tests that find nothing is unknown; together they are one event.
     let tests = counts.remove(&Call::Test).unwrap_or(0);
     assert!((1..=2).contains(&tests), "{name}: {tests} tests");
     let expected: BTreeMap<Call, usize> =
@@ -162,7 +162,7 @@ fn check(events: &[Event], rank: usize, name: &str) {
         _ => assert_eq!(all(Call::Ssend), [(0, 22, 48)], "{name}"),
     }
     assert_eq!(all(Call::Isend), [(right, 3, 96), (right, 4, 8), (right, 5, 96)], "{name}");
-    // Two integers came where there was room for three.
+    // Two integers arrived in room for three.
     assert_eq!(all(Call::Irecv), [(left, 3, 96), (left, 4, 8), (left, 5, 96), (left, 6, 96)], "{name}");
     for (call, tag) in [(Call::Sendrecv, 8), (Call::SendrecvReplace, 9)] {
         let event = of(call).next().unwrap();
@@ -183,8 +183,8 @@ fn check(events: &[Event], rank: usize, name: &str) {
     let comms: Vec<u32> = of(Call::Allreduce).map(|event| event.comm).collect();
     assert!(comms[1] != 0 && comms[0] == 0 && comms[2] == 0, "{name}: {comms:?}");
 
-    // Without optimisation loops are not unrolled: a line is a site. Called from different lines, but the two Waitany
-    // one below the other and what stands in a loop.
+    // Without optimisation, loops are not unrolled: a line is a site. The calls are on different lines,
+    // except for the two consecutive Waitany and calls in a loop.
     let sites: std::collections::BTreeSet<u32> = events.iter().map(|event| event.site).collect();
     let lines = events.len() - tests + 1 - usize::from(rank == 0) - 2;
     assert!(!sites.contains(&0) && sites.len() == lines, "{name}: {} sites, {lines} lines", sites.len());

@@ -2,7 +2,7 @@
 !   -DMPIF_H   include 'mpif.h'
 !   -DUSE_MPI  use mpi
 !   -DUSE_F08  use mpi_f08
-! What it prints depends on every byte that it receives.
+! Its output depends on every byte that it receives.
 #ifdef USE_F08
 #define SOURCE_OF(status) status%MPI_SOURCE
 #define TAG_OF(status) status%MPI_TAG
@@ -55,7 +55,7 @@ program interfaces
     if (rank == 1) call MPI_Recv(b, 12, MPI_DOUBLE_PRECISION, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
     call MPI_Ssend(a, 4 + rank, MPI_DOUBLE_PRECISION, 0, 20 + rank, MPI_COMM_WORLD, ierr)
   end if
-  ! Nobody's next message shall be taken for one of these.
+  ! No later message shall be taken for one of these.
   call MPI_Barrier(MPI_COMM_WORLD, ierr)
   call MPI_Send(a, 12, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 1, MPI_COMM_WORLD, ierr)
 
@@ -100,7 +100,7 @@ program interfaces
 #endif
   total = total + int(sum(matrix))
 
-  ! A message that is looked at first.
+  ! A message that is probed first.
   if (rank == 0) then
     call MPI_Probe(2, MPI_ANY_TAG, MPI_COMM_WORLD, status, ierr)
     call MPI_Recv(b, 12, MPI_DOUBLE_PRECISION, 2, TAG_OF(status), MPI_COMM_WORLD, status, ierr)

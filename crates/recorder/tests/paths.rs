@@ -1,5 +1,5 @@
-//! Call paths: what the recorder finds is what each function knows of its own caller, whatever the compiler does with
-//! the frame pointer, and nothing ends the program where neither tables nor frame pointers say anything.
+//! Call paths: the recorder finds the callers that each function knows, however the compiler uses the frame
+//! pointer. Without tables and frame pointers, nothing ends the program.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use common::{How, MPIS, Run, run_compiled};
 use hayase_trace::{Call, Event, Site};
 
-/// How the program is compiled, and whether its callers can be found then.
+/// Compilers with options, and true if callers can be found in their code.
 const WAYS: &[(&str, bool)] = &[
     ("gcc -O0", true),
     ("gcc -O2", true),
@@ -24,13 +24,13 @@ const WAYS: &[(&str, bool)] = &[
 
 const DEPTH: usize = 8;
 
-/// Sites by index, and the calls that `paths.c` makes with `wrapper`.
+/// Returns the sites by index, and the calls that `paths.c` makes with `wrapper`.
 fn recorded(run: &Run) -> (Vec<Site>, Vec<Event>) {
     let stream = run.stream(0);
     (stream.whole_sites, stream.events.into_iter().filter(|event| event.call == Call::Send).collect())
 }
 
-/// What the program says: the tag of each call and the return addresses above it.
+/// Returns the output of the program: the tag of each call and the return addresses above it.
 fn said(run: &Run) -> Vec<(i32, Vec<u64>)> {
     let text = String::from_utf8_lossy(&run.output.stdout).into_owned();
     let line = |line: &str| {
@@ -62,13 +62,14 @@ fn callers_are_those_that_each_function_knows() {
                     continue;
                 }
                 let callers: Vec<u64> = site.callers.iter().map(|frame| frame.address + 1).collect();
-                // What the program says ends with the caller of `main`, or of the thread's function: in libraries.
+                // The program's list ends with the caller of `main`, or of the thread's function; that caller
+                // is in a library.
                 let common = expected.len().min(DEPTH);
                 assert_eq!(callers[..common], expected[..common], "{mpi} {way}: tag {tag}");
             }
             if found {
-                // Each way to the call, as far as eight callers tell it apart, is one site, and the same in every
-                // round.
+                // Each path to the call, as far as eight callers tell it apart, is one site, and the same in
+                // every round.
                 let ways: BTreeSet<(i32, u32)> = events.iter().map(|event| (event.tag, event.site)).collect();
                 assert_eq!(ways.len(), 11, "{mpi} {way}: {ways:?}");
                 assert_eq!(ways.iter().map(|(_, site)| site).collect::<BTreeSet<_>>().len(), 11, "{mpi} {way}");
@@ -98,7 +99,7 @@ fn as_many_callers_are_kept_as_were_asked_for() {
     }
 }
 
-/// Programs in Python that call MPI through `ctypes`, as every version of the interpreter has it.
+/// Program in Python that calls MPI through `ctypes`, which every version of the interpreter has.
 const PROGRAM: &str = "\
 import ctypes, os, sys
 mpi = ctypes.CDLL(None)
@@ -147,7 +148,8 @@ fn places_in_python_are_recorded_whatever_its_version() {
         let barriers: Vec<Vec<String>> =
             stream.events.iter().filter(|event| event.call == Call::Barrier).map(places).collect();
         let one = "program.py:4 (one)";
-        // Where a call is written in several lines, older versions have that of its last argument or of its name.
+        // A call written on several lines: older versions report the line of its last argument or of its
+        // name.
         let made = |first: &str, last: u32| {
             vec![first.to_owned(), format!("program.py:{last} (makes)"), "program.py:19 (<module>)".into()]
         };

@@ -1,4 +1,4 @@
-//! What is recorded of real programs under the MPIs of this machine.
+//! Recordings of real programs under the MPIs of this machine.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn messages(streams: &[Stream]) -> (Messages, Messages) {
                         let made = &persistent[number];
                         match made.call.kind() {
                             Kind::SendInit => send(made),
-                            // A start of its own: the receive left open from whom.
+                            // The start has its own event, because the receive left its source open.
                             _ if event.peer >= 0 => receive(event, event.peer, event.tag, event.bytes),
                             _ => receive(made, made.peer, made.tag, made.bytes),
                         }
@@ -55,7 +55,7 @@ fn messages(streams: &[Stream]) -> (Messages, Messages) {
     (sent, received)
 }
 
-/// Every request is made once, completed once, and has the next number.
+/// Asserts that every request is made once, completed once, and has the next number.
 fn requests_are_sound(stream: &Stream) {
     let mut last = 0;
     let mut open = Vec::new();
@@ -105,7 +105,8 @@ fn every_message_is_recorded_at_both_ends_with_one_size() {
             let Some((_run, streams)) = streams("messages", mpi, How { variables, ..How::default() }) else { continue };
             let (sent, received) = messages(&streams);
             assert_eq!(sent, received, "{mpi} {variables:?}");
-            // From an even rank: 3 blocking, 4 + 2 not, 3 to be probed for, 3 persistent; to and fro at once 2.
+            // From an even rank: 3 blocking, 4 + 2 not blocking, 3 to be probed for, 3 persistent; exchanges
+            // in both directions: 2.
             assert_eq!(sent.values().map(Vec::len).sum::<usize>(), 2 * (3 + 4 + 2 + 3 + 3) + 4 * 2);
             let calls: Vec<Call> = streams[1].events.iter().map(|event| event.call).collect();
             for call in [Call::Mprobe, Call::Mrecv, Call::Improbe, Call::Imrecv, Call::Startall, Call::Cancel] {
@@ -155,7 +156,7 @@ fn a_persistent_receive_that_leaves_open_from_whom_says_at_each_start_who_it_was
                     "{event:?}"
                 );
             }
-            // Of those that are started together only what leaves nothing open stays together.
+            // Of those started together, only the ones that leave nothing open stay in one event.
             let together: Vec<usize> =
                 starts.iter().map(|event| event.requests.len()).filter(|&count| count > 1).collect();
             assert_eq!(together, [2; 5], "{mpi}");
@@ -297,7 +298,7 @@ fn calls_of_one_thread_after_the_other_are_all_recorded() {
 
 #[test]
 fn a_process_that_the_program_starts_leaves_the_trace_of_the_program_alone() {
-    // MPICH, as it is packaged for some systems, cannot start processes.
+    // MPICH as some systems package it cannot start processes.
     let Some(run) = run("openmpi", "spawn", How { ranks: 1, ..How::default() }) else { return };
     run.assert_success("spawn");
     let stream = run.stream(0);
@@ -307,7 +308,7 @@ fn a_process_that_the_program_starts_leaves_the_trace_of_the_program_alone() {
 
 #[test]
 fn the_newest_of_mpi_is_time_and_is_named() {
-    // Open MPI 4 has none of it: the program is then an empty one.
+    // Open MPI 4 has none of these calls: then the program is empty.
     for variables in [&[], TOKEN] {
         let how = How { ranks: 2, variables, ..How::default() };
         let Some((_run, streams)) = streams("newest", "mpich", how) else { continue };
@@ -316,7 +317,7 @@ fn the_newest_of_mpi_is_time_and_is_named() {
             note.map_or_else(Vec::new, |(_, text)| text.lines().map(str::to_owned).collect())
         };
         assert_eq!(said(0), ["Psend_init 1", "Bcast_init 1", "Send_c 1"], "{variables:?}");
-        // However often it asked whether the message has come, one call found that it has.
+        // For any number of polls, one call found that the message had arrived.
         assert_eq!(said(1), ["Precv_init 1", "Parrived 1", "Bcast_init 1", "Recv_c 1"], "{variables:?}");
         assert!(streams[1].events.len() < 20, "{variables:?}: {}", streams[1].events.len());
     }
@@ -332,7 +333,7 @@ fn one_sided_communication_and_files_are_time_and_are_named() {
         {
             assert!(note.1.lines().any(|said| said == line), "{mpi}: {line} in {}", note.1);
         }
-        // What the library does inside of them is not the program's.
+        // Calls that the library makes inside of them are not the program's.
         assert_eq!(streams[0].events.iter().filter(|event| event.call == Call::Barrier).count(), 1, "{mpi}");
     }
 }

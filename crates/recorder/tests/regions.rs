@@ -1,11 +1,11 @@
-//! Regions of real programs: what the program marks is in the trace, and nothing else changes.
+//! Regions of real programs: the marks of the program are in the trace, and nothing else changes.
 
 mod common;
 
 use common::{How, MPIS, TOKEN, run};
 use hayase_trace::Call;
 
-/// By how many times its measured cost a look at the clock may differ from it.
+/// Largest ratio between the cost of a look at the clock and its measured cost.
 const SLACK: u64 = 8;
 
 #[test]
@@ -22,7 +22,7 @@ fn borders_stand_between_the_calls_where_the_program_set_them() {
                 };
                 assert_eq!(stream.regions, wanted, "{mpi} {variables:?}");
                 let name = |mark: &hayase_trace::Mark| stream.regions[mark.region as usize].as_str();
-                // By the call that comes next: where each stands.
+                // Place of each border, by the call that comes next.
                 let borders: Vec<(&str, bool, Call)> = stream
                     .marks
                     .iter()
@@ -50,9 +50,10 @@ fn borders_stand_between_the_calls_where_the_program_set_them() {
                 expected.push(("never ended", true, Finalize));
                 assert_eq!(borders, expected, "{mpi} {variables:?}");
 
-                // What it costs to look at the clock, of which some more or less is taken off on a busy machine.
+                // The cost of a look at the clock. On a busy machine, more or less than that is subtracted.
                 let empty = SLACK * stream.header.as_ref().unwrap().empty_gap;
-                // Times go on, and processor time between two calls is that before the border and that behind it.
+                // Times increase, and the processor time between two calls is that before the border plus
+                // that after it.
                 let mut last = (0, 0, 0);
                 for (before, mark) in &stream.marks {
                     let event = &stream.events[before - 1];
@@ -60,7 +61,7 @@ fn borders_stand_between_the_calls_where_the_program_set_them() {
                     assert!(mark.begin >= event.end && mark.end >= mark.begin && mark.end <= next.begin, "{mark:?}");
                     assert_eq!(mark.cpu.is_some(), next.cpu.is_some());
                     if let (Some(cpu), Some(whole)) = (mark.cpu, next.cpu) {
-                        // The clock's own cost is taken off once for each piece, and varies by some of it.
+                        // The clock's own cost is subtracted once for each piece, and varies by part of it.
                         assert!(cpu <= whole + empty, "{mark:?} {next:?}");
                         assert!(*before != last.0 || cpu + empty >= last.1, "{mark:?}");
                         last = (*before, cpu, mark.end);
@@ -77,8 +78,9 @@ fn marking_takes_no_time_of_the_program() {
         let Some(run) = run(mpi, "regions", How { ranks: 2, variables: TOKEN, ..How::default() }) else { continue };
         run.assert_success(mpi);
         let stream = run.stream(0);
-        // "solve" begins right behind the barrier, and the receive comes right behind that: the receive's time since
-        // the barrier is that up to the border and that from there on, and nothing of what the border itself took.
+        // "solve" begins right after the barrier, and the receive follows at once. The receive's time since
+        // the barrier is that up to the border plus that from there on, without the time of the border
+        // itself.
         let mut checked = 0;
         for (before, mark) in &stream.marks {
             let Some(event) = stream.events.get(*before).filter(|event| event.call == Call::Irecv) else { continue };
@@ -112,7 +114,7 @@ fn the_program_computes_what_it_does_without_a_recorder() {
     }
 }
 
-/// Compiles the program in Fortran with the module; `None` where there is no such compiler.
+/// Compiles the program in Fortran with the module; `None` if there is no such compiler.
 fn compiled(mpi: &str, interface: &str, folder: &std::path::Path) -> Option<std::path::PathBuf> {
     let program = folder.join(format!("{interface}-{mpi}"));
     let root = env!("CARGO_MANIFEST_DIR");

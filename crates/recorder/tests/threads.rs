@@ -9,13 +9,13 @@ use hayase_trace::{Call, Event, Flags};
 
 const OPTIONS: &str = "gcc -g -O1 -fopenmp";
 
-/// The run of `threads.c` in one of its ways; `None` where the MPI is missing or has no such threads.
+/// Runs `threads.c` in one of its modes; `None` if the MPI is missing or does not support such threads.
 fn ran(mpi: &str, arguments: &[&str]) -> Option<Run> {
     let run = run_compiled(mpi, "threads", OPTIONS, How { ranks: 2, arguments, ..How::default() })?;
     String::from_utf8_lossy(&run.output.stdout).contains(arguments[0]).then_some(run)
 }
 
-/// The streams of its two ranks, of a run that ended well.
+/// Returns the streams of its two ranks after a successful run.
 fn streams(mpi: &str, arguments: &[&str]) -> Option<[Stream; 2]> {
     let run = ran(mpi, arguments)?;
     run.assert_success(mpi);
@@ -27,7 +27,7 @@ fn streams(mpi: &str, arguments: &[&str]) -> Option<[Stream; 2]> {
     Some(streams)
 }
 
-/// Within a thread, calls follow each other; so do the times of different threads, as far as calls end.
+/// Asserts that calls of a thread follow each other, and that calls of different threads end in order.
 fn assert_each_in_its_own_order(stream: &Stream) {
     let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
     for event in &stream.events {
@@ -50,7 +50,7 @@ fn calls_of_all_threads_are_recorded_each_with_its_thread() {
     for mpi in MPIS {
         let Some(streams) = streams(mpi, &["multiple"]) else { continue };
         let sends = by_thread(&streams[0], |event| event.call == Call::Send);
-        // One that has ended before the next has called leaves its number to that.
+        // A thread that has ended before the next has called leaves its number to that one.
         assert_eq!((sends[&0], sends.values().sum::<usize>()), (100, 400), "{mpi}");
         let tags = |tag| streams[0].events.iter().filter(|event| event.call == Call::Send && event.tag == tag).count();
         assert_eq!([0, 1, 2, 3].map(tags), [100; 4], "{mpi}");
@@ -84,7 +84,7 @@ fn a_request_of_one_thread_is_completed_by_another_and_says_what_came() {
             let other = 1 - rank as i32;
             let receives: Vec<&Event> = stream.events.iter().filter(|event| event.call == Call::Irecv).collect();
             assert_eq!(receives.len(), 20);
-            // Known by the wait of another thread alone.
+            // Known only through the wait of another thread.
             assert!(receives.iter().all(|event| event.thread == 0 && event.peer == other && event.bytes == 4), "{mpi}");
             let waits: Vec<&Event> = stream.events.iter().filter(|event| event.call == Call::Waitall).collect();
             assert!(waits.iter().all(|wait| wait.thread != 0 && wait.requests.len() == 2), "{mpi}");
@@ -102,7 +102,7 @@ fn threads_that_have_ended_leave_their_numbers_to_others() {
     for mpi in MPIS {
         let Some(streams) = streams(mpi, &["many"]) else { continue };
         let sends = by_thread(&streams[0], |event| event.call == Call::Send);
-        // Fifty threads one after the other are one number; the last four, at once, have four.
+        // Fifty threads one after another share one number; the last four, at once, have four.
         assert_eq!(sends.values().sum::<usize>(), 55 * 100, "{mpi}");
         assert_eq!(sends.get(&0), Some(&100));
         assert!(sends[&1] >= 50 * 100 && sends.keys().all(|&thread| thread <= 4), "{mpi}: {sends:?}");
@@ -126,10 +126,11 @@ fn a_thread_that_waited_outside_of_mpi_says_so() {
     for mpi in MPIS {
         let Some(streams) = streams(mpi, &["requests"]) else { continue };
         let blocked = |event: &&Event| event.flags.has(Flags::BLOCKED);
-        // The first waits for the thread that waits for its requests: once before each receive but the first.
+        // The first thread waits for the one that waits for its requests: once before each receive but the
+        // first.
         let joins = streams[0].events.iter().filter(|event| event.call == Call::Irecv).skip(1).filter(blocked).count();
         assert!(joins >= 5, "{mpi}: {joins}");
-        // What follows at once on another call did not wait.
+        // A call that follows another at once did not wait.
         let sends = streams[0].events.iter().filter(|event| event.call == Call::Isend).filter(blocked).count();
         assert!(sends < joins, "{mpi}: {sends}");
     }

@@ -1,4 +1,4 @@
-//! Prints a file of memory accesses: interval by interval what each site read and wrote.
+//! Prints a file of memory accesses: the reads and writes of each site, by interval.
 //!
 //!     cargo run -p hayase-trace --example accesses -- run/rank-00000.mem
 

@@ -1,9 +1,9 @@
-//! The calls that a trace can hold.
+//! Calls that a trace can hold.
 
-/// What a call does, as far as matching and replay are concerned.
+/// Kind of a call, as far as matching and replay are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The program begins or ends, or something that takes part in no communication.
+    /// Begins or ends the program, or takes part in no communication.
     Local,
     /// Sends and returns when the buffer may be used again.
     Send,
@@ -23,13 +23,13 @@ pub enum Kind {
     Start,
     /// Waits for all its requests.
     Wait,
-    /// Waits for one or some of the requests it is offered.
+    /// Waits for one or some of the requests offered to it.
     WaitAny,
-    /// Looks whether requests are complete; those that are, are named.
+    /// Tests requests for completion; names those that are complete.
     Test,
     /// Waits until there is a message to receive.
     Probe,
-    /// Looks whether there is a message to receive.
+    /// Tests for a message to receive.
     Iprobe,
     /// A collective operation.
     Collective,
@@ -37,13 +37,13 @@ pub enum Kind {
     Icollective,
     /// Makes or frees a communicator; a collective operation of no size.
     Communicator,
-    /// Time that is not understood: one-sided communication, files.
+    /// Takes time, with effects that are not understood: one-sided communication, files.
     Opaque,
 }
 
 macro_rules! calls {
     ($($code:literal $name:ident $text:literal $kind:ident)*) => {
-        /// A call of MPI; its number is part of the format and never changes.
+        /// An MPI call; its number is part of the format and never changes.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[repr(u8)]
         #[allow(missing_docs, reason = "they are the names of MPI")]
@@ -53,24 +53,24 @@ macro_rules! calls {
             /// All calls, by ascending number.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The call with this number.
+            /// Returns the call with this number.
             #[inline]
             pub fn from_code(code: u64) -> Option<Self> {
                 match code { $($code => Some(Self::$name),)* _ => None }
             }
 
-            /// The name without `MPI_`: `Comm_split`.
+            /// Name without `MPI_`: `Comm_split`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => $text),* }
             }
 
-            /// What it does.
+            /// Kind of the call.
             #[inline]
             pub fn kind(self) -> Kind {
                 match self { $(Self::$name => Kind::$kind),* }
             }
 
-            /// The call with this name.
+            /// Returns the call with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$name),)* _ => None }
             }
@@ -176,13 +176,13 @@ calls! {
 }
 
 impl Call {
-    /// The number in the format.
+    /// Number in the format.
     #[inline]
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// The blocking form of a collective operation that makes a request; any other call itself.
+    /// Returns the blocking form of a collective operation that makes a request; any other call itself.
     pub fn blocking(self) -> Self {
         match self.kind() {
             Kind::Icollective => Self::from_code(u64::from(self.code()) - 20).unwrap_or(self),
@@ -190,14 +190,14 @@ impl Call {
         }
     }
 
-    /// Whether a request is made: its number is the call's only request.
+    /// Returns true if the call makes a request: its number is the call's only request.
     #[inline]
     pub fn makes_request(self) -> bool {
         matches!(self.kind(), Kind::Isend | Kind::Irecv | Kind::SendInit | Kind::RecvInit | Kind::Icollective)
             || self == Self::CommIdup
     }
 
-    /// Whether the requests that it names are complete: a wait, or a test.
+    /// Returns true if the requests that the call names are complete: a wait, or a test.
     #[inline]
     pub fn completes_requests(self) -> bool {
         matches!(self.kind(), Kind::Wait | Kind::WaitAny | Kind::Test)

@@ -1,4 +1,4 @@
-//! Callers that tell call sites apart: one line of a library is many places of a program.
+//! Callers that tell call sites apart: one line of a library is called from many places of a program.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -8,18 +8,18 @@ use rustc_hash::FxHashMap;
 use crate::names::place;
 use crate::{Frame, Item, ReadError, Reader, Site};
 
-/// By which of their callers the call sites of a program are told apart.
+/// Callers by which the call sites of a program are told apart.
 ///
-/// Sites of all ranks at one place whose callers are the same have no more to say. Where they differ, a site is known
-/// by the first caller in which they do: those before it are common, those behind it are not needed.
+/// Sites of all ranks at one place with the same callers need none. If the callers differ, a site is known by
+/// the first caller that differs: those before it are common, those after it are not needed.
 #[derive(Clone, Debug, Default)]
 pub struct Callers {
-    /// By rank and index.
+    /// Number of the caller, by rank and index of the site.
     of: FxHashMap<(u32, u32), u32>,
     names: Vec<String>,
 }
 
-/// The call sites of a program, while they are gathered.
+/// Collects the call sites of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Gather {
     numbers: FxHashMap<String, u32>,
@@ -28,8 +28,8 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// Adds a site of a rank by its index; said again, it is replaced. One without a name is not told apart: its
-    /// address is another in every process.
+    /// Adds a site of a rank by its index; a site added again is replaced. A site without a name is not told
+    /// apart, since its address is different in every process.
     pub fn add(&mut self, rank: u32, index: u32, site: &Site) {
         if site.name.is_empty() {
             return;
@@ -39,8 +39,8 @@ impl Gather {
         self.sites.insert((rank, index), names);
     }
 
-    /// Adds all sites of a stream; what calls there are is passed over. A stream that was cut short is taken as far as
-    /// it goes. `names` gives a place of a rank that has no name yet its name, if it is known.
+    /// Adds all sites of a stream and skips its calls. A stream that was cut short is read as far as it goes.
+    /// `names` finds the name of a place of a rank that has none yet.
     ///
     /// # Errors
     /// Those of reading.
@@ -70,15 +70,15 @@ impl Gather {
         }
     }
 
-    /// What tells them apart.
+    /// Returns the callers that tell the sites apart.
     pub fn finish(self) -> Callers {
         let Self { names, sites, .. } = self;
-        // By number of a name, that of its place: a line is one place, whatever functions it became part of.
+        // Number of the place of each name: a line is one place, whatever functions it became part of.
         let mut known: FxHashMap<&str, u32> = FxHashMap::default();
         let places: Vec<u32> =
             names.iter().zip(0..).map(|(name, number)| *known.entry(place(name)).or_insert(number)).collect();
-        // By place, all that the sites there have as their caller at a distance; as soon as there are two, the distance
-        // that counts.
+        // For each place, the callers that its first site has; once they differ, the distance of the first
+        // difference.
         let mut common: FxHashMap<u32, &[u32]> = FxHashMap::default();
         let mut distance: FxHashMap<u32, usize> = FxHashMap::default();
         for names in sites.values() {
@@ -117,13 +117,13 @@ fn name_of(address: u64, name: &str) -> String {
 }
 
 impl Callers {
-    /// The caller that a site of a rank is known by; `None`: its place is known by itself.
+    /// Returns the caller that a site of a rank is known by; `None` if the place alone identifies it.
     pub fn get(&self, rank: u32, index: u32) -> Option<&str> {
         Some(&self.names[*self.of.get(&(rank, index))? as usize])
     }
 
-    /// The name of a site together with its caller, if it is known by one: `comm.cpp:512 (forward_comm) called from
-    /// verlet.cpp:203 (run)`.
+    /// Returns the name of a site with its caller, if it is known by one: `comm.cpp:512 (forward_comm) called
+    /// from verlet.cpp:203 (run)`.
     pub fn name(&self, rank: u32, index: u32, name: &str) -> String {
         match self.get(rank, index) {
             Some(caller) => format!("{name}{CALLED_FROM}{caller}"),
@@ -132,7 +132,7 @@ impl Callers {
     }
 }
 
-/// Between the name of a place and that of its caller.
+/// Words between the name of a place and that of its caller.
 pub const CALLED_FROM: &str = " called from ";
 
 #[cfg(test)]

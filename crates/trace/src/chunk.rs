@@ -1,10 +1,10 @@
-//! Chunks: what a stream consists of after its signature.
+//! Chunks, which follow the signature of a stream.
 //!
 //! ```text
 //! kind u8 | coding u8 | raw length u32 | stored length u32 | CRC-32 of the stored bytes u32 | stored bytes
 //! ```
-//! Numbers are little-endian. Coding 0: as they are; 1: a zstd frame. A kind in lowercase may be skipped by a reader
-//! that does not know it.
+//! Numbers are little-endian. Coding 0: stored unchanged; 1: a zstd frame. A reader may skip an unknown chunk
+//! whose kind is in lowercase.
 
 use std::io::{self, Read, Write};
 
@@ -14,7 +14,7 @@ use crate::code::Crc;
 /// Bytes before the content.
 pub(crate) const HEAD: usize = 14;
 
-/// Longest content, compressed or not \[B\]: what a reader may be made to allocate by a damaged length.
+/// Longest content, compressed or not \[B\]: limits the memory that a damaged length makes a reader allocate.
 pub(crate) const LONGEST: usize = 16 << 20;
 
 pub(crate) const STORED: u8 = 0;
@@ -24,7 +24,7 @@ pub(crate) const ZSTD: u8 = 1;
 pub(crate) const HEADER: u8 = b'H';
 /// Call sites.
 pub(crate) const SITES: u8 = b'S';
-/// Callers of the call sites that come next.
+/// Callers of the call sites in the next chunk of sites.
 pub(crate) const PATHS: u8 = b'p';
 /// Communicators.
 pub(crate) const COMMUNICATORS: u8 = b'C';
@@ -34,12 +34,12 @@ pub(crate) const EVENTS: u8 = b'E';
 pub(crate) const REGIONS: u8 = b'r';
 /// Memory accesses.
 pub(crate) const ACCESSES: u8 = b'A';
-/// A named text or file, like the memory map of the process.
+/// A named text or file, such as the memory map of the process.
 pub(crate) const NOTE: u8 = b'n';
-/// The end of the stream: number of events, number of calls lost.
+/// End of the stream: number of events, number of calls lost.
 pub(crate) const END: u8 = b'Z';
 
-/// What stands before the content of a chunk.
+/// Returns the head of a chunk.
 pub(crate) fn head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     head[0] = kind;
@@ -50,7 +50,7 @@ pub(crate) fn head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) ->
     head
 }
 
-/// Compresses chunks; its memory is kept from one to the next.
+/// Compresses chunks; keeps its memory from one to the next.
 pub(crate) struct Packer {
     compressor: zstd::bulk::Compressor<'static>,
     stored: Vec<u8>,
@@ -61,7 +61,7 @@ impl Packer {
         Ok(Self { compressor: zstd::bulk::Compressor::new(level)?, stored: Vec::new() })
     }
 
-    /// Writes `raw` as a chunk, compressed where that is wanted and makes it shorter.
+    /// Writes `raw` as a chunk, compressed if requested and shorter.
     pub(crate) fn write(&mut self, out: &mut impl Write, kind: u8, raw: &[u8], compress: bool) -> io::Result<()> {
         if raw.len() > LONGEST {
             return Err(io::Error::other(format!(
@@ -84,18 +84,18 @@ impl Packer {
     }
 }
 
-/// Reads chunks one after another, and knows where each began.
+/// Reads chunks one after another, and knows the offset of each.
 #[derive(Debug)]
 pub(crate) struct Chunks<R> {
     input: R,
     /// Bytes read.
     offset: u64,
-    /// Where the present chunk begins.
+    /// Offset of the present chunk \[B\].
     at: u64,
     /// Content of the present chunk.
     pub(crate) content: Vec<u8>,
     stored: Vec<u8>,
-    /// The kinds of chunks whose content is passed over, unread.
+    /// Kinds of chunks that are skipped unread.
     passed: &'static [u8],
 }
 
@@ -104,32 +104,32 @@ impl<R> Chunks<R> {
         Self::passing(input, &[])
     }
 
-    /// Chunks of which those of some kinds are empty.
+    /// Reads chunks and leaves the content of some kinds empty.
     pub(crate) fn passing(input: R, passed: &'static [u8]) -> Self {
         Self { input, offset: 0, at: 0, content: Vec::new(), stored: Vec::new(), passed }
     }
 
-    /// Whether chunks of a kind are passed over.
+    /// Returns true if chunks of a kind are skipped.
     pub(crate) fn passes(&self, kind: u8) -> bool {
         self.passed.contains(&kind)
     }
 
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Where the present chunk begins \[B\].
+    /// Offset of the present chunk \[B\].
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    /// What is read from now on belongs to another chunk.
+    /// Begins another chunk at the present offset.
     pub(crate) fn mark(&mut self) {
         self.at = self.offset;
     }
 
-    /// That the present chunk is damaged.
+    /// Returns the error that the present chunk is damaged.
     pub(crate) fn damaged(&self, what: String) -> ReadError {
         ReadError::Damaged { what, offset: self.at }
     }
@@ -158,7 +158,7 @@ impl<R: Read> Chunks<R> {
             self.offset += count;
             return if count < stored as u64 { Err(truncated("a chunk")) } else { Ok(head[0]) };
         }
-        // Room grows with what is there, not with what is claimed.
+        // Room grows with the bytes present, not with those claimed.
         self.stored.clear();
         let count = (&mut self.input).take(stored as u64).read_to_end(&mut self.stored)?;
         self.offset += count as u64;
@@ -186,7 +186,7 @@ impl<R: Read> Chunks<R> {
         Ok(head[0])
     }
 
-    /// Fills as much of `bytes` as there is; how much that was.
+    /// Fills `bytes` as far as the input goes; returns the number of bytes read.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let mut count = 0;
         while count < bytes.len() {

@@ -1,8 +1,8 @@
-//! Whole numbers in few bytes, and a checksum.
+//! Codes of whole numbers in few bytes, and a checksum.
 
 use std::borrow::Cow;
 
-/// A number as [`put`] writes it, without asking for memory: bytes, and how many of them.
+/// Encodes a number as [`put`] does, without allocating memory; returns the bytes and their number.
 pub(crate) fn digits(mut value: u64) -> ([u8; 10], usize) {
     let (mut bytes, mut last) = ([0; 10], 0);
     while value >= 0x80 {
@@ -13,7 +13,8 @@ pub(crate) fn digits(mut value: u64) -> ([u8; 10], usize) {
     (bytes, last + 1)
 }
 
-/// Appends `value` in groups of 7 bits, the lowest first; the top bit of a byte says that another one follows.
+/// Appends `value` in groups of 7 bits, the lowest first; the top bit of a byte is set if another one
+/// follows.
 #[inline]
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -23,19 +24,19 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Small numbers of either sign become small numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
+/// Maps small numbers of either sign to small numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
 #[inline]
 pub(crate) fn fold(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The inverse of [`fold`].
+/// Inverts [`fold`].
 #[inline]
 pub(crate) fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// A place in a range of bytes that is being read.
+/// Position in a range of bytes being read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     /// Next byte.
@@ -49,7 +50,7 @@ impl Cursor {
         self.end - self.at
     }
 
-    /// The next number; `None` where the range ends or the number has more than 64 bits.
+    /// Reads the next number; `None` if the range ends or the number has more than 64 bits.
     #[inline]
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Option<u64> {
         let mut value = 0;
@@ -70,13 +71,13 @@ impl Cursor {
         None
     }
 
-    /// The next text, behind its length.
+    /// Reads the next text, which follows its length.
     pub(crate) fn text<'a>(&mut self, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
         let length = self.take(bytes)?;
         self.slice(bytes, length).map(String::from_utf8_lossy)
     }
 
-    /// The next `length` bytes.
+    /// Reads the next `length` bytes.
     pub(crate) fn slice<'a>(&mut self, bytes: &'a [u8], length: u64) -> Option<&'a [u8]> {
         let length = usize::try_from(length).ok().filter(|&length| length <= self.left())?;
         let slice = bytes.get(self.at..self.at + length)?;
@@ -115,7 +116,7 @@ impl Crc {
     }
 }
 
-/// `TABLES[k][b]`: what byte `b` makes of the remainder `k` bytes later.
+/// `TABLES[k][b]`: effect of byte `b` on the remainder `k` bytes later.
 static TABLES: [[u32; 256]; 4] = tables();
 
 const fn tables() -> [[u32; 256]; 4] {
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_checksum_is_the_common_one() {
-        // The check value that every description of this CRC gives.
+        // Check value given by every description of this CRC.
         let mut crc = Crc::new();
         crc.add(b"1234");
         crc.add(b"56789");

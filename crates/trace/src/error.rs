@@ -1,37 +1,37 @@
-//! Why a trace cannot be read.
+//! Errors of reading a trace.
 
 use std::io;
 
-/// Why a trace cannot be read on. All items before it were right and can be used.
+/// Reason why a trace cannot be read any further. All items before it are right and can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The system failed.
     #[error("{error}")]
     Io {
-        /// How.
+        /// Error of the system.
         #[from]
         error: io::Error,
     },
     /// The trace ends in the middle of something.
     #[error("the trace ends in the middle of {what}")]
     Truncated {
-        /// Of what.
+        /// Item that is cut off.
         what: &'static str,
-        /// Where that began \[B from the start\].
+        /// Begin of that item \[B from the start\].
         offset: u64,
     },
-    /// The trace is damaged, or no trace.
+    /// The trace is damaged, or is not a trace.
     #[error("{what}")]
     Damaged {
-        /// What is wrong.
+        /// Description of the damage.
         what: String,
-        /// Where the damaged part begins \[B from the start\].
+        /// Begin of the damaged part \[B from the start\].
         offset: u64,
     },
 }
 
 impl ReadError {
-    /// Where in the trace the damaged part begins \[B\].
+    /// Returns the begin of the damaged part in the trace \[B\].
     pub fn offset(&self) -> Option<u64> {
         match self {
             Self::Io { .. } => None,

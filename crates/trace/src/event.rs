@@ -4,64 +4,67 @@ use crate::{Call, Kind};
 
 /// A call of a rank.
 ///
-/// Fields that a call does not have keep the value that [`Event::new`] gives them and cost nothing.
+/// Fields that a call does not have keep the value from [`Event::new`] and take no space.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
-    /// Which call.
+    /// Call.
     pub call: Call,
-    /// When it was entered \[ns since the start of the stream\]. Times are rounded down to the header's ticks.
+    /// Time at which it was entered \[ns since the start of the stream\]. Times are rounded down to the
+    /// header's ticks.
     pub begin: u64,
-    /// When it returned \[ns since the start of the stream\].
+    /// Time at which it returned \[ns since the start of the stream\].
     pub end: u64,
-    /// Processor time since the call before returned \[ns\], as measured: the clock's own cost is still in it. Of
-    /// several threads: of this one, since its own call before; at first since it was created.
+    /// Processor time since the previous call returned \[ns\], as measured: it includes the clock's own cost.
+    /// With several threads it is that of this thread since its own previous call, at first since its
+    /// creation.
     pub cpu: Option<u64>,
-    /// The thread that called, by number; 0: the one that initialised MPI.
+    /// Number of the calling thread; 0 is the one that initialised MPI.
     pub thread: u32,
-    /// What was special.
+    /// Special properties.
     pub flags: Flags,
-    /// Where it was called from: an index of the table of sites, plus one; 0: not known.
+    /// Call site: an index of the table of sites, plus one; 0 if unknown.
     pub site: u32,
     /// Communicator: an index of the rank's table; 0 is `MPI_COMM_WORLD`.
     pub comm: u32,
     /// Reduction operator.
     pub op: Op,
-    /// Size of an element of the datatype \[B\]; 0: not known.
+    /// Size of an element of the datatype \[B\]; 0 if unknown.
     pub element: u32,
-    /// Partner or root, a rank of `comm`; [`Event::NOBODY`] where there is none, [`Event::PROC_NULL`].
+    /// Partner or root, a rank of `comm`; [`Event::NOBODY`] if there is none, [`Event::PROC_NULL`].
     pub peer: i32,
     /// Tag.
     pub tag: i32,
-    /// Payload \[B\]: of the message; of a rank's own contribution to a collective operation, where all blocks are of
-    /// one size of one block (the table in `docs/internals/trace-format.md`).
+    /// Payload \[B\]: of the message; for a collective operation of a rank's own contribution, or of one
+    /// block if all blocks have one size (the table in `docs/formats.md`).
     pub bytes: u64,
-    /// Of `Sendrecv`: from whom.
+    /// For `Sendrecv`: sender of the message received.
     pub peer2: i32,
-    /// Of `Sendrecv`: the tag of the message received.
+    /// For `Sendrecv`: tag of the message received.
     pub tag2: i32,
-    /// Of `Sendrecv`: the size of the message received \[B\]; of collective operations: a block received.
+    /// For `Sendrecv`: size of the message received \[B\]; for collective operations: size of a block
+    /// received.
     pub bytes2: u64,
-    /// Address of the buffer (the one sent, where there are two); 0: not known.
+    /// Address of the buffer (the one sent, if there are two); 0 if unknown.
     pub buffer: u64,
-    /// Address of the buffer received into, where there are two.
+    /// Address of the buffer received into, if there are two.
     pub buffer2: u64,
-    /// The request made, those started, or those completed: numbers from 1 in the order in which they were made.
+    /// Requests made, started or completed: numbers from 1 in the order in which they were made.
     pub requests: Vec<u64>,
-    /// Of `Waitany`, `Waitsome`, `Testany`, `Testsome`: all requests that were offered.
+    /// For `Waitany`, `Waitsome`, `Testany`, `Testsome`: all requests offered.
     pub offered: Vec<u64>,
-    /// Bytes sent to each rank of the communicator, where they differ.
+    /// Bytes sent to each rank of the communicator, if they differ.
     pub counts: Vec<u64>,
-    /// Bytes received from each rank of the communicator, where they differ.
+    /// Bytes received from each rank of the communicator, if they differ.
     pub counts2: Vec<u64>,
 }
 
 impl Event {
-    /// The `peer` of a call that has none.
+    /// `peer` of a call that has none.
     pub const NOBODY: i32 = -1;
-    /// The `peer` of a message that goes nowhere (`MPI_PROC_NULL`).
+    /// `peer` of a message to or from `MPI_PROC_NULL`.
     pub const PROC_NULL: i32 = -2;
 
-    /// A call without anything but its times.
+    /// Creates a call with only its times.
     pub fn new(call: Call, begin: u64, end: u64) -> Self {
         Self {
             call,
@@ -89,7 +92,7 @@ impl Event {
         }
     }
 
-    /// Bytes that a call is about; of a collective those of all members, where it lists them \[B\].
+    /// Returns the bytes that a call moves; for a collective that lists them, those of all members \[B\].
     pub fn all_bytes(&self) -> u64 {
         let list: u64 = match self.call.kind() {
             Kind::Collective | Kind::Icollective => self.counts.iter().sum(),
@@ -103,14 +106,14 @@ impl Event {
         self.flags.neighbourhood().unwrap_or_else(|| self.call.name())
     }
 
-    /// The request that the call makes.
+    /// Returns the request that the call makes.
     #[inline]
     pub fn request_made(&self) -> Option<u64> {
         if self.call.makes_request() { self.requests.first().copied() } else { None }
     }
 
-    /// What the call sends, then what it receives; of a call that makes a persistent request, what a start does.
-    /// Messages to and from nobody ([`PROC_NULL`](Self::PROC_NULL)) are none.
+    /// Returns the ends of messages of a call, the one sent first. For a call that makes a persistent
+    /// request, they are those of a start. Messages to and from [`PROC_NULL`](Self::PROC_NULL) are left out.
     #[inline]
     pub fn message_ends(&self) -> impl Iterator<Item = MessageEnd> + use<> {
         let sends = match self.call.kind() {
@@ -126,83 +129,85 @@ impl Event {
     }
 }
 
-/// One end of a message, of a call that sends or receives.
+/// One end of a message, in a call that sends or receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MessageEnd {
-    /// It is sent; else received.
+    /// True if the message is sent, false if it is received.
     pub sends: bool,
-    /// The other end, a rank of the call's communicator; [`Event::NOBODY`]: not known.
+    /// Partner, a rank of the call's communicator; [`Event::NOBODY`] if unknown.
     pub peer: i32,
-    /// Tag; below 0: not known.
+    /// Tag; below 0 if unknown.
     pub tag: i32,
     /// Payload \[B\].
     pub bytes: u64,
 }
 
-/// A border of a region that the program's author named: between two calls.
+/// A border of a region named by the program's author: between two calls.
 ///
-/// Marks stand beside the events: whoever knows nothing of them reads the same calls, with the same times.
+/// Marks stand beside the events: a reader that does not know them reads the same calls with the same times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
-    /// Which region: an index of the table of regions.
+    /// Region: an index of the table of regions.
     pub region: u32,
-    /// Whether it begins here; else it ends.
+    /// True if the region begins here, false if it ends.
     pub begins: bool,
-    /// Where it was marked: an index of the table of sites, plus one; 0: not known.
+    /// Site of the mark: an index of the table of sites, plus one; 0 if unknown.
     pub site: u32,
-    /// When the marking was entered \[ns since the start of the stream\].
+    /// Time at which the marking was entered \[ns since the start of the stream\].
     pub begin: u64,
-    /// When it returned \[ns since the start of the stream\].
+    /// Time at which it returned \[ns since the start of the stream\].
     pub end: u64,
-    /// Processor time since the *call* before returned \[ns\], as of a call; that of marks in between is not in it.
+    /// Processor time since the previous *call* returned \[ns\], measured as for a call; the time of marks in
+    /// between is not included.
     pub cpu: Option<u64>,
 }
 
-/// What was special about a call: a set of bits.
+/// Special properties of a call: a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags(pub u16);
 
 impl Flags {
-    /// The program received from any source; `peer` is who it was.
+    /// The program received from any source; `peer` is the actual sender.
     pub const ANY_SOURCE: Self = Self(1);
-    /// The program received with any tag; `tag` is what it was.
+    /// The program received with any tag; `tag` is the actual one.
     pub const ANY_TAG: Self = Self(2);
     /// A collective operation worked in place.
     pub const IN_PLACE: Self = Self(4);
-    /// `bytes` is how much there was room for; how much came is not known.
+    /// `bytes` is the room for the message; its size is not known.
     pub const CAPACITY: Self = Self(8);
-    /// An operation of an inter-communicator: `peer` is of the remote group.
+    /// An operation of an inter-communicator: `peer` is a rank of the remote group.
     pub const INTER: Self = Self(16);
-    /// The buffer's bytes do not follow each other: of a send or receive alone, `buffer` is the first of them and
-    /// `bytes2` how far they reach \[B\], if it is not 0.
+    /// The buffer's bytes are not contiguous. For a send or receive alone, `buffer` is the first of them and
+    /// `bytes2` the length of their range \[B\], if it is not 0.
     pub const GAPS: Self = Self(32);
-    /// The bytes of a datatype that is not basic are known to follow each other.
+    /// The bytes of a datatype that is not basic are known to be contiguous.
     pub const DENSE: Self = Self(64);
-    /// Of several threads: this one gave its core away before the call, to wait for something outside MPI.
+    /// With several threads: this one gave its core away before the call, to wait for something outside MPI.
     pub const BLOCKED: Self = Self(128);
 
-    /// Neighbourhood collectives, by their number in the flags of the messages and waits that they are recorded as.
+    /// Neighbourhood collectives, by their number in the flags of the messages and waits that record them.
     const NEIGHBOURHOOD: &str = " Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv \
         Neighbor_alltoallw Ineighbor_allgather Ineighbor_allgatherv Ineighbor_alltoall Ineighbor_alltoallv \
         Ineighbor_alltoallw";
 
-    /// Returns the mark of a message of a neighbourhood collective (`Neighbor_alltoall`); none for any other name.
+    /// Returns the mark of a message of a neighbourhood collective (`Neighbor_alltoall`); no mark for any
+    /// other name.
     pub fn of_neighbourhood(name: &str) -> Self {
         Self(Self::NEIGHBOURHOOD.split(' ').position(|known| known == name).map_or(0, |number| (number as u16) << 8))
     }
 
-    /// Returns the name of the neighbourhood collective that a call is a part of.
+    /// Returns the name of the neighbourhood collective that a call is part of.
     pub fn neighbourhood(self) -> Option<&'static str> {
         Self::NEIGHBOURHOOD.split(' ').nth(usize::from(self.0 >> 8 & 15)).filter(|name| !name.is_empty())
     }
 
-    /// Both.
+    /// Returns the union of two sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all bits of `other` are set.
+    /// Returns true if all bits of `other` are set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -213,23 +218,23 @@ impl Flags {
 pub struct Op(pub u8);
 
 impl Op {
-    /// None, or not known.
+    /// No operator, or an unknown one.
     pub const NONE: Self = Self(0);
-    /// One that the program defines, commutative.
+    /// A commutative operator defined by the program.
     pub const USER: Self = Self(20);
-    /// One that the program defines, not commutative.
+    /// A non-commutative operator defined by the program.
     pub const USER_ORDERED: Self = Self(21);
 
-    /// Names by number; `?`: not used.
+    /// Names by number; `?` is unused.
     const NAMES: &str = "- max min sum prod land band lor bor lxor bxor maxloc minloc replace no_op ? ? ? ? ? user \
                          user-ordered";
 
-    /// The operator with this name (`sum`).
+    /// Returns the operator with this name (`sum`).
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.split(' ').position(|known| known == name && name != "?").map(|code| Self(code as u8))
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         Self::NAMES.split(' ').nth(self.0.into()).unwrap_or("?")
     }
@@ -238,31 +243,31 @@ impl Op {
 /// A place in the program from which calls are made.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Site {
-    /// Return address minus one, as the process saw it; 0: not known.
+    /// Return address minus one, in the process; 0 if unknown.
     pub address: u64,
-    /// `file:line`, or what else is known; empty: nothing yet.
+    /// `file:line`, or another known name; empty if there is none yet.
     pub name: String,
-    /// Who called the function that makes the calls, who called that, and so on; empty where that is not known. The
+    /// Caller of the function that makes the calls, the caller of that one, and so on; empty if unknown. The
     /// same place with other callers is another site.
     pub callers: Vec<Frame>,
 }
 
-/// A call on the way to a call site.
+/// A call on the path to a call site.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Frame {
-    /// Return address minus one, as the process saw it; 0: it has none, being a line of an interpreted language.
+    /// Return address minus one, in the process; 0 for a line of an interpreted language.
     pub address: u64,
-    /// `file:line`, or what else is known; empty: nothing yet.
+    /// `file:line`, or another known name; empty if there is none yet.
     pub name: String,
 }
 
 /// A communicator of a rank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Communicator {
-    /// The same for all members and for no other communicator of the run; 0: not known.
+    /// Id, the same for all members and for no other communicator of the run; 0 if unknown.
     pub id: u64,
-    /// Its members as ranks of `MPI_COMM_WORLD`, by their rank in it; empty: not known.
+    /// Members as ranks of `MPI_COMM_WORLD`, by their rank in it; empty if unknown.
     pub members: Vec<u32>,
-    /// Of an inter-communicator: the remote group.
+    /// Remote group of an inter-communicator.
     pub remote: Vec<u32>,
 }

@@ -1,23 +1,23 @@
-//! What a stream says about itself: lines of text, so that it can be read by eye and grow.
+//! Header of a stream: lines of text, so that people can read it and new lines can be added.
 
 use std::fmt::Write;
 
-/// How every stream begins. The last byte but three is the version of the format.
+/// First bytes of every stream. The fourth byte from the end is the version of the format.
 ///
-/// Like PNG's, it has a byte that no text starts with and both ends of line, so that a file that was copied as text is
-/// recognised as damaged.
+/// Like PNG's, it has a byte that no text starts with and both line ends, so that a file that was copied as
+/// text is recognised as damaged.
 pub const SIGNATURE: [u8; 8] = *b"\x89HYT1\r\n\x1a";
 
-/// What a trace file is called: `rank-00012.hyt` in a folder, `lu.hyt` for all ranks at once.
+/// Extension of a trace file: `rank-00012.hyt` in a folder, `lu.hyt` for all ranks at once.
 pub const EXTENSION: &str = "hyt";
 
-/// What the times of a stream are.
+/// Meaning of the times of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Clock {
     /// `begin` and `end` of every call are real time.
     #[default]
     Wall,
-    /// Only the processor time between calls is known; `begin` and `end` count just that.
+    /// Only the processor time between calls is known; `begin` and `end` count only that.
     Cpu,
     /// There are no times.
     None,
@@ -26,7 +26,7 @@ pub enum Clock {
 impl Clock {
     const NAMES: [(&str, Self); 3] = [("wall", Self::Wall), ("cpu", Self::Cpu), ("none", Self::None)];
 
-    /// Its name in the header.
+    /// Returns its name in the header.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, clock)| *clock == self).map_or("none", |(name, _)| name)
     }
@@ -35,36 +35,36 @@ impl Clock {
 /// The header of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Whose calls these are: a rank of `MPI_COMM_WORLD`.
+    /// Rank that makes the calls, in `MPI_COMM_WORLD`.
     pub rank: u32,
-    /// How many ranks the program has.
+    /// Number of ranks of the program.
     pub ranks: u32,
-    /// What the times are.
+    /// Meaning of the times.
     pub clock: Clock,
-    /// Resolution of times \[ns\]: times are written as whole multiples of it.
+    /// Resolution of times \[ns\]: times are written as integer multiples of it.
     pub tick: u32,
-    /// When the stream starts \[ns\] on a clock that all ranks of a machine share; 0: not known.
+    /// Start of the stream \[ns\] on a clock that all ranks of a machine share; 0 if unknown.
     pub start: u64,
-    /// What a measurement of nothing gives for `cpu` \[ns\]: to be taken off every `cpu`.
+    /// `cpu` measured for nothing \[ns\]: to be subtracted from every `cpu`.
     pub empty_gap: u64,
-    /// Anything else, by name: `title`, `program`, `host`, `mpi`, `clock-source`.
+    /// Notes by name: `title`, `program`, `host`, `mpi`, `clock-source`.
     pub notes: Vec<(String, String)>,
 }
 
 impl Header {
-    /// A header with a tick of 1 ns and nothing else known.
+    /// Creates a header with a tick of 1 ns and nothing else known.
     pub fn new(rank: u32, ranks: u32) -> Self {
         Self { rank, ranks, clock: Clock::Wall, tick: 1, start: 0, empty_gap: 0, notes: Vec::new() }
     }
 
-    /// The same with a note; line ends in it become blanks.
+    /// Adds a note; line ends in it become blanks.
     #[must_use]
     pub fn note(mut self, name: &str, value: &str) -> Self {
         self.notes.push((name.into(), value.into()));
         self
     }
 
-    /// The note of this name.
+    /// Returns the note of this name.
     pub fn find(&self, name: &str) -> Option<&str> {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }

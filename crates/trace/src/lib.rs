@@ -1,24 +1,25 @@
-//! The trace of an MPI program: what each rank called, when, with whom and how much.
+//! Traces of MPI programs: the calls of each rank, with their times, partners and sizes.
 //!
-//! A trace is a sequence of *streams*, one a rank: one file with all of them, or a folder with a file a rank (so that
-//! `cat folder/* > file` makes the one from the other). A stream is a signature and *chunks*: a header, tables of
-//! call sites and communicators as they become known, events in blocks compressed with zstd, and an end.
+//! A trace is a sequence of *streams*, one for each rank: one file with all of them, or a folder with a file
+//! for each rank (so that `cat folder/* > file` makes the one from the other). A stream is a signature and
+//! *chunks*: a header, tables of call sites and communicators as they become known, events in blocks
+//! compressed with zstd, and an end.
 //!
-//! [`Writer`] writes a stream to anything that can be written to; [`Reader`] reads streams one item at a time and
-//! holds no more than a chunk. `docs/internals/trace-format.md` describes every byte.
+//! [`Writer`] writes a stream to any output; [`Reader`] reads streams one item at a time and holds no more
+//! than a chunk. `docs/formats.md` describes every byte.
 //!
 //! Borders of regions ([`Mark`]) stand between events, in a column of their own.
 //!
-//! [`walk`] follows recorded calls as MPI has them: requests from start to wait, persistent ones, which send meets
-//! which receive.
+//! [`walk`] follows recorded calls by the rules of MPI: requests from start to wait, persistent requests, and
+//! the matching of sends and receives.
 //!
-//! [`replace_sites`] gives the call sites of a stream their names when it has long been written.
+//! [`replace_sites`] gives the call sites of a finished stream their names.
 //!
-//! How an event gets below four bytes: most events repeat an earlier one at the same call site but for the time. What
-//! seldom changes there (call, site, communicator, flags, which fields there are) is the *shape*, stored once and
-//! then named by a number; the other fields are differences to the last event of that shape, nearly always zero.
-//! Each field has a column of its own, so that zstd sees like next to like, and in the end times are all that takes
-//! room.
+//! An event takes less than four bytes, because most events repeat an earlier one at the same call site
+//! except for the time. The fields that seldom change there (call, site, communicator, flags, the set of
+//! fields) are the *shape*, stored once and then named by a number. The other fields are differences to the
+//! last event of that shape, nearly always zero. Each field has a column of its own, so that zstd sees
+//! similar values side by side. In the end only times take space.
 //!
 //! ```
 //! use hayase_trace::{Call, Event, Header, Item, Reader, Writer};

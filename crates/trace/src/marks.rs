@@ -1,6 +1,7 @@
 //! Borders of regions among the events of a chunk.
 //!
-//! A border is stored in a column of its own, which readers that do not know it pass over: numbers,
+//! Borders are stored in a column of their own, which readers that do not know it skip. Each is a list of
+//! numbers:
 //!
 //! ```text
 //! events of the chunk since the border before (or the chunk's begin)
@@ -29,7 +30,7 @@ pub(crate) fn write(out: &mut Vec<u8>, since: u64, last_end: u64, tick: u64, mar
     }
 }
 
-/// The next border, all but where it stands; `None` where it is cut off or makes no sense.
+/// Reads the next border except its position; `None` if it is cut off or invalid.
 pub(crate) fn read(cursor: &mut Cursor, bytes: &[u8], last_end: u64, tick: u64) -> Option<Mark> {
     let region = cursor.take(bytes)?;
     let site = u32::try_from(cursor.take(bytes)?).ok()?;

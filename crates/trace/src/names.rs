@@ -1,19 +1,19 @@
-//! Names of places: `file:line (function)`, without debug information `object: function+0x12`, without symbols
-//! `object+0x1234`, and of what is in no file `0x401136`.
+//! Names of places: `file:line (function)`; without debug information `object: function+0x12`; without
+//! symbols `object+0x1234`; outside of any file `0x401136`.
 
 use crate::{Frame, Site};
 
-/// Whether a name says a line of a source, not just a place in a function or file.
+/// Returns true if a name contains a line of a source, not just a place in a function or file.
 pub fn has_line(name: &str) -> bool {
     place(name).rsplit_once(':').is_some_and(|(_, line)| line.parse::<u32>().is_ok())
 }
 
-/// A name without its function: `file:line`.
+/// Returns a name without its function: `file:line`.
 pub fn place(name: &str) -> &str {
     name.rsplit_once(" (").map_or(name, |(place, _)| place)
 }
 
-/// The function of a name; what is not known has none.
+/// Returns the function of a name; `None` if it is unknown.
 pub fn function(name: &str) -> Option<&str> {
     match name.rsplit_once(" (") {
         Some((_, function)) => function.strip_suffix(')'),
@@ -21,7 +21,7 @@ pub fn function(name: &str) -> Option<&str> {
     }
 }
 
-/// The program or library of a place whose line is not known: `pw.x` of `pw.x: cegterg_+0x31`.
+/// Returns the program or library of a place whose line is unknown: `pw.x` of `pw.x: cegterg_+0x31`.
 pub fn object_without_line(name: &str) -> Option<&str> {
     if has_line(name) || name.starts_with("0x") {
         return None;
@@ -31,10 +31,11 @@ pub fn object_without_line(name: &str) -> Option<&str> {
 }
 
 impl Site {
-    /// The callers above the place that the site is named after.
+    /// Returns the callers above the place that the site is named after.
     ///
-    /// A site is named after the place of the call itself, or after one of the callers where the call's own says
-    /// nothing: a line of an interpreted language. Those before it are functions on the way from there to the call.
+    /// A site is named after the place of the call itself. If that has no name, because it is in an
+    /// interpreted language, the site is named after one of the callers. Callers before that one are
+    /// functions on the path from there to the call.
     pub fn above(&self) -> &[Frame] {
         let named = |frame: &Frame| frame.address == 0 && frame.name == self.name;
         let at = self.callers.iter().position(named).map_or(0, |at| at + 1);

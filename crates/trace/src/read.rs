@@ -1,4 +1,4 @@
-//! Reading streams.
+//! Reader of streams.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,16 +10,16 @@ use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::turns::Threads;
 use crate::{Communicator, Event, Frame, Header, Mark, SIGNATURE, Site, chunk, marks};
 
-/// What is passed over by those who want call sites alone.
+/// Chunks skipped by a reader of call sites only.
 const BUT_SITES: &[u8] = &[chunk::EVENTS, chunk::COMMUNICATORS, chunk::NOTE, chunk::REGIONS];
 
-/// Most ranks of a group: what a damaged length may not exceed.
+/// Largest number of ranks of a group: limit for a damaged length.
 const MOST_MEMBERS: u64 = 1 << 24;
 
-/// What a trace says next.
+/// An item of a trace.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Item<'a> {
-    /// The stream of a rank begins.
+    /// Begin of the stream of a rank.
     Header(&'a Header),
     /// A call site and its index.
     Site(u32, &'a Site),
@@ -27,13 +27,13 @@ pub enum Item<'a> {
     Communicator(u32, &'a Communicator),
     /// The name of a region and its index in the table.
     Region(u32, &'a str),
-    /// A border of a region: after the event before, before the event after.
+    /// A border of a region: after the previous event, before the next one.
     Mark(&'a Mark),
-    /// Something else, by name.
+    /// A note, by name.
     Note(&'a str, &'a [u8]),
     /// A call.
     Event(&'a Event),
-    /// The stream ends as it should.
+    /// Regular end of the stream.
     End {
         /// Number of calls of the stream.
         events: u64,
@@ -44,35 +44,35 @@ pub enum Item<'a> {
 
 /// Reads the streams of a trace, one item at a time.
 ///
-/// Memory: a chunk (at most 32 MiB) and the last event of every shape, whatever the trace says.
+/// Memory: a chunk (at most 32 MiB) and the last event of every shape, for any trace.
 #[derive(Debug)]
 pub struct Reader<R> {
     chunks: Chunks<R>,
     stream: Option<Header>,
-    /// What is left of a chunk of sites.
+    /// Rest of a chunk of sites.
     sites: Cursor,
     site: Site,
     /// Callers of sites of the next chunk.
     paths: BTreeMap<u32, Vec<Frame>>,
-    /// What is left of a chunk of regions.
+    /// Rest of a chunk of regions.
     regions: Cursor,
     region: String,
     mark: Mark,
-    /// Events before the next border of a region; `None`: the chunk has no more.
+    /// Number of events before the next border of a region; `None` if the chunk has no more.
     before_mark: Option<u64>,
     communicator: Communicator,
     note: String,
     columns: [Cursor; column::COUNT],
     threads: Threads,
-    /// Events left in the chunk.
+    /// Number of events left in the chunk.
     pending: u64,
     events: u64,
     last_end: u64,
     newest: u64,
     shapes: Vec<Known>,
-    /// The shape of the last event, whose event it is.
+    /// Shape of the last event, which holds that event.
     newest_shape: usize,
-    /// After a mistake nothing more is read.
+    /// Set after an error: nothing more is read.
     failed: bool,
 }
 
@@ -87,7 +87,7 @@ struct Known {
 }
 
 impl<R: Read> Reader<R> {
-    /// Starts at the beginning of a stream.
+    /// Creates a reader at the beginning of a stream.
     pub fn new(input: R) -> Self {
         Self::on(Chunks::new(input))
     }
@@ -117,23 +117,23 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Reads headers and call sites alone: all else is passed over without being unpacked.
+    /// Creates a reader of headers and call sites only: everything else is skipped without being unpacked.
     pub fn of_sites(input: R) -> Self {
         Self::on(Chunks::passing(input, BUT_SITES))
     }
 
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub fn offset(&self) -> u64 {
         self.chunks.offset()
     }
 
-    /// The last event that was read; `None` before the first of a stream. For those who cannot keep the item that
-    /// [`next`](Self::next) lends them.
+    /// Last event that was read; `None` before the first of a stream. For callers that cannot keep the item
+    /// borrowed from [`next`](Self::next).
     pub fn event(&self) -> Option<&Event> {
         self.shapes.get(self.newest_shape).map(|known| &known.event)
     }
 
-    /// The next item; `None` at the end of the last stream, and after an error.
+    /// Reads the next item; `None` at the end of the last stream, and after an error.
     ///
     /// # Errors
     /// The trace is truncated or damaged; everything before is right.
@@ -159,7 +159,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// What [`Item`] the reader holds.
+/// Kind of [`Item`] that the reader holds.
 enum Held {
     Over,
     Header,
@@ -167,13 +167,13 @@ enum Held {
     Region(u32),
     Mark,
     Communicator(u32),
-    /// Where its content begins.
+    /// Offset of its content.
     Note(usize),
     Event(usize),
     End(u64, u64),
 }
 
-/// What is wrong with the content of a chunk.
+/// Description of an error in the content of a chunk.
 type Wrong = String;
 
 impl<R: Read> Reader<R> {
@@ -226,7 +226,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Whether the chunk that was read last has items left.
+    /// Returns true if the last chunk has items left.
     fn has_more(&self) -> bool {
         self.pending > 0 || self.before_mark.is_some() || self.sites.left() > 0 || self.regions.left() > 0
     }
@@ -285,13 +285,13 @@ impl<R: Read> Reader<R> {
     fn some_paths(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
         let bytes = &self.chunks.content;
         let cut_off = || "a call path is cut off".to_owned();
-        // Those that the last such chunk left over belong to nobody.
+        // Callers left over from the last such chunk belong to no site.
         self.paths.clear();
         while cursor.left() > 0 {
             let index = cursor.take(bytes).ok_or_else(cut_off)?;
             let index = u32::try_from(index).map_err(|_| format!("there is no call site {index}"))?;
             let count = cursor.take(bytes).ok_or_else(cut_off)?;
-            // Every caller takes two bytes at least.
+            // Every caller takes at least two bytes.
             if count > cursor.left() as u64 / 2 {
                 return Err(format!("a call path claims to have {count} callers"));
             }
@@ -314,7 +314,7 @@ impl<R: Read> Reader<R> {
         u32::try_from(index).map_err(|_| format!("there is no region {index}"))
     }
 
-    /// Reads the border that is due, and how many events come before the next.
+    /// Reads the border that is due, and the number of events before the next.
     fn next_mark(&mut self) -> Result<(), Wrong> {
         let tick = self.stream.as_ref().map_or(1, |header| u64::from(header.tick));
         let cursor = &mut self.columns[column::MARKS];
@@ -323,7 +323,7 @@ impl<R: Read> Reader<R> {
         self.expect_mark()
     }
 
-    /// Reads how many events come before the next border.
+    /// Reads the number of events before the next border.
     fn expect_mark(&mut self) -> Result<(), Wrong> {
         let cursor = &mut self.columns[column::MARKS];
         self.before_mark = match cursor.left() {
@@ -345,7 +345,7 @@ impl<R: Read> Reader<R> {
         for group in [&mut self.communicator.members, &mut self.communicator.remote] {
             group.clear();
             let count = cursor.take(bytes).ok_or_else(cut_off)?;
-            // Every member takes a byte at least.
+            // Every member takes at least a byte.
             if count > MOST_MEMBERS.min(cursor.left() as u64) {
                 return Err(format!("a communicator claims to have {count} members"));
             }
@@ -386,12 +386,12 @@ impl<R: Read> Reader<R> {
             let length = cursor.take(bytes).ok_or_else(cut_off)?;
             let at = cursor.at;
             cursor.slice(bytes, length).ok_or_else(cut_off)?;
-            // Columns of later versions are passed over.
+            // Columns of later versions are skipped.
             if let Some(column) = self.columns.get_mut(i as usize) {
                 *column = Cursor { at, end: cursor.at };
             }
         }
-        // Every event takes a byte at least in the column of shapes.
+        // Every event takes at least a byte in the column of shapes.
         if events > self.columns[column::SHAPE].left() as u64 {
             return Err(format!("a block claims to have {events} events"));
         }
@@ -461,13 +461,13 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Reads a list over the last one, which stays where nothing has changed.
+/// Reads a list into the previous one, which stays if nothing has changed.
 fn read_list(list: &mut Vec<u64>, cursor: &mut Cursor, bytes: &[u8]) -> Option<()> {
     let count = cursor.take(bytes)?;
     if count == 0 {
         return Some(());
     }
-    // Every entry takes a byte at least.
+    // Every entry takes at least a byte.
     if count > cursor.left() as u64 {
         return None;
     }

@@ -1,46 +1,48 @@
-//! What events at one call site have in common, and how the others are predicted from the last.
+//! Shapes: the common fields of events at one call site, and the prediction of the other fields from the last
+//! event.
 
 use crate::code::{Cursor, put};
 use crate::{Call, Event, Flags, Op};
 
-/// The columns of a chunk of events, in the order in which they are stored.
+/// Columns of a chunk of events, in the order in which they are stored.
 pub(crate) mod column {
-    /// Number of the shape, by event; one more than the largest so far: a new one, defined in the next column.
+    /// Number of the shape of each event; one more than the largest so far is a new one, defined in the next
+    /// column.
     pub(crate) const SHAPE: usize = 0;
     /// Definitions of shapes.
     pub(crate) const DEFINITION: usize = 1;
-    /// From the end of the event before to the begin, by event \[ticks\].
+    /// Time from the end of the previous event to the begin of each event \[ticks\].
     pub(crate) const GAP: usize = 2;
-    /// From begin to end, by event \[ticks\].
+    /// Time from begin to end of each event \[ticks\].
     pub(crate) const LENGTH: usize = 3;
     /// Gap minus processor time.
     pub(crate) const CPU: usize = 4;
-    /// The eight fields of [`super::fields`], each in a column of its own.
+    /// The eight fields from [`super::fields`], each in a column of its own.
     pub(crate) const FIELDS: usize = 5;
     /// Requests, offered requests, counts.
     pub(crate) const LISTS: usize = 13;
-    /// Borders of regions, by where they stand among the events of the chunk (see `marks`).
+    /// Borders of regions, by their position among the events of the chunk (see `marks`).
     pub(crate) const MARKS: usize = 14;
-    /// Threads, where a rank has several (see `turns`).
+    /// Threads, if a rank has several (see `turns`).
     pub(crate) const THREADS: usize = 15;
-    /// How many columns there are.
+    /// Number of columns.
     pub(crate) const COUNT: usize = 16;
 }
 
-/// How many fields are predicted.
+/// Number of predicted fields.
 pub(crate) const FIELDS: usize = 8;
-/// How many lists an event has.
+/// Number of lists of an event.
 pub(crate) const LISTS: usize = 4;
-/// The lists of requests come first; their numbers are counted back from the newest request.
+/// Number of lists of requests, which come first; their numbers are counted back from the newest request.
 pub(crate) const REQUEST_LISTS: usize = 2;
 
-/// Bit of the mask for the processor time; the fields and the lists follow.
+/// Bit of the mask for the processor time; bits of the fields and the lists follow.
 const CPU_BIT: u16 = 1;
 const FIELD_BIT: u16 = 2;
 const LIST_BIT: u16 = FIELD_BIT << FIELDS;
 const ALL_BITS: u64 = ((LIST_BIT as u64) << LISTS) - 1;
 
-/// What is stored once and then named by a number.
+/// The part of an event that is stored once and then named by a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Shape {
     pub(crate) call: Call,
@@ -52,7 +54,7 @@ pub(crate) struct Shape {
     pub(crate) element: u32,
 }
 
-/// The fields that have columns of their own, as numbers with a sign.
+/// Returns the fields that have columns of their own, as signed numbers.
 #[inline]
 pub(crate) fn fields(event: &Event) -> [i64; FIELDS] {
     [
@@ -67,10 +69,10 @@ pub(crate) fn fields(event: &Event) -> [i64; FIELDS] {
     ]
 }
 
-/// The fields of an event that has none of them.
+/// Fields of an event that has none.
 pub(crate) const NO_FIELDS: [i64; FIELDS] = [Event::NOBODY as i64, 0, 0, Event::NOBODY as i64, 0, 0, 0, 0];
 
-/// Puts fields into an event; the low 32 bits of those that have no more.
+/// Puts fields into an event; uses the low 32 bits for narrower fields.
 #[inline]
 pub(crate) fn set_fields(event: &mut Event, fields: &[i64; FIELDS]) {
     event.peer = fields[0] as i32;
@@ -126,7 +128,7 @@ impl Shape {
         self.mask & (LIST_BIT << list) != 0
     }
 
-    /// Whether there are any fields or lists.
+    /// Returns true if there are no fields and no lists.
     #[inline]
     pub(crate) fn is_bare(&self) -> bool {
         self.mask & !CPU_BIT == 0

@@ -1,8 +1,8 @@
-//! The names of call sites, put into a stream that has been written.
+//! Insertion of the names of call sites into a finished stream.
 //!
-//! A recorder knows addresses; where they are in the source is worked out afterwards, with the program's debug
-//! information. Events refer to sites by their index, so nothing but the table changes: all other chunks are copied as
-//! they are.
+//! A recorder knows addresses; their places in the source are found afterwards, with the program's debug
+//! information. Events refer to sites by their index, so only the table changes: all other chunks are copied
+//! unchanged.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -12,12 +12,12 @@ use crate::{SIGNATURE, Site, chunk};
 
 /// Copies a stream with another table of call sites, which now comes right after the header.
 ///
-/// A stream that was cut short is copied up to its last whole chunk. Returns whether it has its end.
+/// A stream that was cut short is copied up to its last whole chunk. Returns true if it has its end.
 ///
 /// Cost: the bytes of the stream; nothing is decompressed.
 ///
 /// # Errors
-/// Those of what is read and written; `InvalidData` where the input is no stream.
+/// Those of the input and the output; `InvalidData` if the input is not a stream.
 pub fn replace_sites<'a>(
     mut input: impl BufRead,
     mut output: impl Write,

@@ -1,7 +1,7 @@
 //! Threads of the events of a chunk.
 //!
-//! Events of several threads of a rank stand in one stream, in the order in which their calls returned. Which thread
-//! made a call is said where it changes, in a column of its own: numbers,
+//! Events of several threads of a rank stand in one stream, in the order in which their calls returned.
+//! Changes of the thread are stored in a column of their own, as numbers:
 //!
 //! ```text
 //! events of the chunk since the change before (or the chunk's begin, where it is thread 0)
@@ -14,12 +14,12 @@ use crate::code::{Cursor, put};
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     thread: u32,
-    /// Events of the chunk before the last change.
+    /// Number of events of the chunk before the last change.
     turned: u64,
 }
 
 impl Turns {
-    /// Appends the thread of the event behind `pending` others of the chunk, if it is another one.
+    /// Appends the thread of the event after `pending` others of the chunk, if it has changed.
     #[inline]
     pub(crate) fn write(&mut self, out: &mut Vec<u8>, pending: u64, thread: u32) {
         if thread != self.thread {
@@ -34,7 +34,7 @@ impl Turns {
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     thread: u32,
-    /// Events before the next change; `None`: there is none.
+    /// Number of events before the next change; `None` if there is none.
     before: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ impl Threads {
         Self { thread: 0, before: cursor.take(bytes) }
     }
 
-    /// Returns the thread of the next event; `None` where the column is cut off or makes no sense.
+    /// Returns the thread of the next event; `None` if the column is cut off or invalid.
     #[inline]
     pub(crate) fn next(&mut self, cursor: &mut Cursor, bytes: &[u8]) -> Option<u32> {
         while self.before == Some(0) {

@@ -1,4 +1,4 @@
-//! Writing a stream.
+//! Writer of streams.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,43 +11,44 @@ use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::turns::Turns;
 use crate::{Communicator, Event, Header, Mark, SIGNATURE, Site, chunk, marks};
 
-/// A chunk is written when its columns have so many bytes together \[B\].
+/// Size of all columns together at which a chunk is written \[B\].
 const FULL: usize = 256 << 10;
 /// Level of compression: the default of zstd.
 const LEVEL: i32 = 3;
 
 /// Writes the stream of one rank.
 ///
-/// What is not yet written stays in memory until a chunk is full (256 KiB before compression, some ten thousand calls),
-/// [`flush`](Self::flush) or [`finish`](Self::finish) is called. A writer that is dropped writes what it has, as well
-/// as it can.
+/// Data stays in memory until a chunk is full (256 KiB before compression, some ten thousand calls), or
+/// [`flush`](Self::flush) or [`finish`](Self::finish) is called. A writer that is dropped writes its data as
+/// far as possible.
 ///
-/// Cost: an event takes some 60 ns, compression included, and two to three bytes (measured with noisy times; AMD EPYC).
+/// Cost: an event takes some 60 ns, compression included, and two to three bytes (measured with noisy times;
+/// AMD EPYC).
 pub struct Writer<W: Write> {
     /// `None` once finished.
     out: Option<W>,
     columns: [Vec<u8>; column::COUNT],
-    /// Events in `columns`.
+    /// Number of events in `columns`.
     pending: u64,
     events: u64,
     tick: u64,
     /// End of the last event \[ticks\].
     last_end: u64,
-    /// Processor time since the beginning that no event has said, being less than a tick \[ns\].
+    /// Processor time less than a tick that no event includes so far \[ns\].
     cpu_rest: u64,
     /// Largest number of a request so far.
     newest: u64,
     shapes: Shapes,
-    /// Events of the chunk before the last border of a region.
+    /// Number of events of the chunk before the last border of a region.
     marked: u64,
     turns: Turns,
-    /// Sites that are still to be made known, as in their chunk.
+    /// Sites that are not yet written, as in their chunk.
     sites: Vec<u8>,
-    /// Their callers, as in theirs.
+    /// Callers of these sites, as in their chunk.
     paths: Vec<u8>,
-    /// Regions that are still to be made known, as in their chunk.
+    /// Regions that are not yet written, as in their chunk.
     regions: Vec<u8>,
-    /// Communicators that are still to be made known, each as in its chunk.
+    /// Communicators that are not yet written, each as in its chunk.
     communicators: Vec<Vec<u8>>,
     raw: Vec<u8>,
     packer: Packer,
@@ -55,7 +56,7 @@ pub struct Writer<W: Write> {
 
 #[derive(Default)]
 struct Shapes {
-    /// By thread, too: what changes from call to call is that of a thread.
+    /// Number of each shape, for each thread: changes from call to call are those of a thread.
     numbers: FxHashMap<(u32, Shape), u32>,
     last: Vec<Last>,
 }
@@ -93,33 +94,34 @@ impl<W: Write> Writer<W> {
             packer: Packer::new(LEVEL)?,
         };
         writer.raw.extend_from_slice(header.to_text().as_bytes());
-        // As it is: so that a trace can be recognised by eye.
+        // Not compressed, so that people can recognise a trace.
         writer.chunk(chunk::HEADER, false)?;
         Ok(writer)
     }
 
-    /// Makes a call site known; its index is `index`. Said again, it replaces what was said.
+    /// Writes the call site of an index. A site written again replaces the earlier one.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn site(&mut self, index: u32, site: &Site) -> io::Result<()> {
         self.sites([(index, site)])
     }
 
-    /// Makes several call sites known at once.
+    /// Writes several call sites at once.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn sites<'a>(&mut self, sites: impl IntoIterator<Item = (u32, &'a Site)>) -> io::Result<()> {
         self.flush()?;
         let out = self.out.as_mut().ok_or_else(|| io::Error::other("the stream has ended"))?;
         put_sites(sites, |kind, content| self.packer.write(out, kind, content, true))
     }
 
-    /// Makes a communicator known, by its index in this rank's table. Said again, it is another one from here on.
+    /// Writes a communicator by its index in this rank's table. Written again, the index means another one
+    /// from here on.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn communicator(&mut self, index: u32, communicator: &Communicator) -> io::Result<()> {
         self.flush()?;
         self.raw.clear();
@@ -127,18 +129,18 @@ impl<W: Write> Writer<W> {
         self.chunk(chunk::COMMUNICATORS, true)
     }
 
-    /// A call site of a new index, to be made known before the calls that are not yet written: a chunk is not ended for
-    /// it.
+    /// Adds a call site with a new index, which is written before the pending calls without ending their
+    /// chunk.
     pub fn new_site(&mut self, index: u32, site: &Site) {
-        // A chunk has a limit: callers beyond it would make all of it unreadable.
+        // A chunk has a limit: callers beyond it would make the whole chunk unreadable.
         if self.paths.len() < chunk::LONGEST / 2 {
             put_path(&mut self.paths, index, site);
         }
         put_site(&mut self.sites, index, site);
     }
 
-    /// A communicator of a new index, to be made known before the calls that are not yet written: a chunk is not ended
-    /// for it.
+    /// Adds a communicator with a new index, which is written before the pending calls without ending their
+    /// chunk.
     pub fn new_communicator(&mut self, index: u32, communicator: &Communicator) {
         self.communicators.retain(|content| !content.is_empty());
         let mut content = Vec::new();
@@ -146,17 +148,17 @@ impl<W: Write> Writer<W> {
         self.communicators.push(content);
     }
 
-    /// Makes a region known, by its index in this rank's table.
+    /// Writes a region by its index in this rank's table.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn region(&mut self, index: u32, name: &str) -> io::Result<()> {
         self.flush()?;
         self.new_region(index, name);
         self.tables()
     }
 
-    /// A region of a new index, to be made known before what is not yet written: a chunk is not ended for it.
+    /// Adds a region with a new index, which is written before the pending calls without ending their chunk.
     pub fn new_region(&mut self, index: u32, name: &str) {
         put_region(&mut self.regions, index, name);
     }
@@ -164,19 +166,19 @@ impl<W: Write> Writer<W> {
     /// Adds a border of a region, after the calls so far.
     ///
     /// # Errors
-    /// Those of what is written to, when a chunk is full.
+    /// Those of the output, when a chunk is full.
     pub fn mark(&mut self, mark: &Mark) -> io::Result<()> {
         let column = &mut self.columns[column::MARKS];
         marks::write(column, self.pending - self.marked, self.last_end, self.tick, mark);
         self.marked = self.pending;
-        // Where there are more borders than calls, they fill the chunk.
+        // If there are more borders than calls, they fill the chunk.
         if column.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
-    /// Adds something else by name, like the memory map of the process.
+    /// Adds a note by name, such as the memory map of the process.
     ///
     /// # Errors
-    /// Those of what is written to; more than 16 MiB.
+    /// Those of the output; more than 16 MiB.
     pub fn note(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
         self.flush()?;
         self.raw.clear();
@@ -189,7 +191,7 @@ impl<W: Write> Writer<W> {
     /// Adds a call.
     ///
     /// # Errors
-    /// Those of what is written to, when a chunk is full.
+    /// Those of the output, when a chunk is full.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         let fields = shape::fields(event);
         let shape = Shape::of(event, &fields);
@@ -209,7 +211,7 @@ impl<W: Write> Writer<W> {
         put(&mut columns[column::LENGTH], end.wrapping_sub(begin));
         self.last_end = end;
         if let Some(cpu) = event.cpu {
-            // What is rounded off goes to the next event: sums stay right, as those of begin and end do.
+            // The rounded-off part goes to the next event: so sums stay right, like those of begin and end.
             let cpu = cpu.wrapping_add(self.cpu_rest);
             self.cpu_rest = cpu % self.tick;
             put(&mut columns[column::CPU], fold(gap.wrapping_sub(cpu / self.tick) as i64));
@@ -254,7 +256,7 @@ impl<W: Write> Writer<W> {
 
         self.pending += 1;
         self.events += 1;
-        // Whether it is full is worth a look now and then only, and after events of any length.
+        // It suffices to check now and then if the chunk is full, and after events of unusual length.
         if self.pending.is_multiple_of(64) || event.requests.len() + event.counts.len() > 64 {
             let bytes: usize = self.columns.iter().map(Vec::len).sum();
             if bytes >= FULL {
@@ -264,17 +266,17 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// How many calls there are so far.
+    /// Number of calls so far.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Writes what has been added so far.
+    /// Writes all data added so far.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn flush(&mut self) -> io::Result<()> {
-        // Callers are many, and much alike.
+        // There are many callers, much alike.
         if let Some(out) = self.out.as_mut().filter(|_| !self.paths.is_empty()) {
             self.packer.write(out, chunk::PATHS, &self.paths, true)?;
             self.paths.clear();
@@ -295,29 +297,29 @@ impl<W: Write> Writer<W> {
         self.chunk(chunk::EVENTS, true)
     }
 
-    /// Whether there is nothing to put into a chunk of events.
+    /// Returns true if there is nothing for a chunk of events.
     fn is_empty(&self) -> bool {
         self.pending == 0 && self.columns[column::MARKS].is_empty()
     }
 
-    /// How many columns there are: the last two are there with borders of regions and several threads alone.
+    /// Returns the number of columns. The last two exist only with borders of regions and several threads.
     fn used_columns(&self) -> usize {
         let filled = self.columns.iter().rposition(|column| !column.is_empty()).map_or(0, |last| last + 1);
         filled.max(column::MARKS)
     }
 
-    /// Writes what has been added so far, uncompressed and without asking for memory: for the handler of a signal that
-    /// ends the process, provided it did not interrupt a call of this writer.
+    /// Writes all data added so far, uncompressed and without allocating memory. For the handler of a signal
+    /// that ends the process and did not interrupt a call of this writer.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn flush_stored(&mut self) -> io::Result<()> {
         self.tables()?;
         let (empty, count) = (self.is_empty(), self.used_columns());
         let Some(out) = self.out.as_mut().filter(|_| !empty) else {
             return Ok(());
         };
-        // Numbers of at most ten bytes; what does not fit in an array does not exist here.
+        // Numbers of at most ten bytes; a length that overflows the array cannot occur here.
         let mut heads = [([0_u8; 10], 0); column::COUNT + 2];
         let numbers =
             [self.pending, count as u64].into_iter().chain(self.columns[..count].iter().map(|c| c.len() as u64));
@@ -349,11 +351,11 @@ impl<W: Write> Writer<W> {
         out.flush()
     }
 
-    /// Ends the stream as [`flush_stored`](Self::flush_stored) does, uncompressed and without asking for memory: with
-    /// notes, and the number of calls that could not be recorded. Nothing can be added after that.
+    /// Ends the stream like [`flush_stored`](Self::flush_stored), uncompressed and without allocating memory:
+    /// with notes, and the number of calls that could not be recorded. Nothing can be added after that.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn end_stored(&mut self, notes: &[(&str, &[u8])], lost: u64) -> io::Result<()> {
         self.flush_stored()?;
         let Some(mut out) = self.out.take() else { return Ok(()) };
@@ -367,10 +369,10 @@ impl<W: Write> Writer<W> {
         out.flush()
     }
 
-    /// Ends the stream and says how many calls could not be recorded; returns what was written to.
+    /// Ends the stream with the number of calls that could not be recorded; returns the output.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn finish_with_lost(mut self, lost: u64) -> io::Result<W> {
         self.flush()?;
         self.raw.clear();
@@ -382,15 +384,15 @@ impl<W: Write> Writer<W> {
         Ok(out)
     }
 
-    /// Ends the stream; returns what was written to.
+    /// Ends the stream; returns the output.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn finish(self) -> io::Result<W> {
         self.finish_with_lost(0)
     }
 
-    /// Writes the sites, regions and communicators that are still to be made known.
+    /// Writes the sites, regions and communicators that are still pending.
     fn tables(&mut self) -> io::Result<()> {
         if let Some(out) = &mut self.out {
             if !self.paths.is_empty() {
@@ -408,7 +410,7 @@ impl<W: Write> Writer<W> {
             for content in &mut self.communicators {
                 if !content.is_empty() {
                     write_stored(out, chunk::COMMUNICATORS, &[content])?;
-                    // Not freed here: this may be the handler of a signal.
+                    // Not freed here: this may be a signal handler.
                     content.clear();
                 }
             }
@@ -431,12 +433,12 @@ impl<W: Write> fmt::Debug for Writer<W> {
 
 impl<W: Write> Drop for Writer<W> {
     fn drop(&mut self) {
-        // Nobody is there any more to hear of a failure.
+        // Nobody is left to be told of a failure.
         let _ = self.flush();
     }
 }
 
-/// Hands over the chunks of a table of sites, each with its kind.
+/// Passes the chunks of a table of sites to `write`, each with its kind.
 pub(crate) fn put_sites<'a>(
     sites: impl IntoIterator<Item = (u32, &'a Site)>,
     mut write: impl FnMut(u8, &[u8]) -> io::Result<()>,
@@ -500,7 +502,7 @@ fn put_communicator(out: &mut Vec<u8>, index: u32, communicator: &Communicator) 
     }
 }
 
-/// Writes a chunk as it is, of several pieces.
+/// Writes several pieces as one uncompressed chunk.
 fn write_stored(out: &mut impl Write, kind: u8, pieces: &[&[u8]]) -> io::Result<()> {
     let mut crc = Crc::new();
     let mut total = 0;

@@ -50,7 +50,7 @@ struct ScenarioFile {
     /// Transport of messages (default flow).
     #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
     transport: TransportSpec,
-    /// Node model: the cost of a message at its two ends (default ideal: nothing; programs only).
+    /// Node model: the cost of a message at its two ends (default ideal: nothing).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     node: Option<NodeSpec>,
     /// Algorithms of collectives (programs only; default: as MPICH chooses).
@@ -65,8 +65,9 @@ struct ScenarioFile {
     /// Ranks that compute more slowly than the rest (default: none).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     straggler: Vec<StragglerSpec>,
-    /// Relative precision to which the makespan is needed: only the beginning is simulated, and the rest is
-    /// estimated (default: exact); "1 %"
+    /// Relative precision to which the makespan is needed: half of its 95 % interval, from 0.01 % to 50 %.
+    /// Of a regular pattern only the beginning is simulated, and the rest is estimated; all other work is
+    /// simulated in full (default: exact); "1 %"
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Target>,
     /// Workload: the messages of the ranks.

@@ -1,4 +1,4 @@
-//! A transport that checks every step of the flows inside it, and a workload of messages at any time.
+//! A transport that checks every step of the flows inside it, and a workload of messages at arbitrary times.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use hayase::workload::{Blocked, Requests, SendRequest, Workload};
 
 use super::oracle::Problem;
 
-/// What must hold of all rates, relative.
+/// Relative tolerance of all rates.
 const EXACT: f64 = 1e-9;
 
-/// The threshold of the redistribution; not 0.01, which a gain can meet exactly and then goes either way.
+/// Threshold of the redistribution. Not 0.01: a gain can meet that exactly, and then rounding decides.
 pub const THRESHOLD: f64 = 0.010_137;
 
-/// A flow as seen from outside.
+/// A flow seen from outside.
 struct Seen {
     route: Vec<LinkId>,
     bytes: f64,
-    /// Bytes through by the last look, at the rates told.
+    /// Bytes transferred up to the last look, at the reported rates.
     through: f64,
-    /// \[B/s\].
+    /// Reported rate \[B/s\].
     rate: f64,
 }
 
-/// Flows, audited: of each what has gone through is summed up from the rates, and all rates are checked after every
+/// Audited flows: the bytes of each flow are summed up from the rates, and all rates are checked after every
 /// change.
 pub struct Audit<'a> {
     flows: Flows,
@@ -43,7 +43,7 @@ impl<'a> Audit<'a> {
         Self { flows, fabric, sharing, under_way: BTreeMap::new(), looked: Time::ZERO, arrivals: 0 }
     }
 
-    /// Bytes move at the present rates until then.
+    /// Moves bytes at the present rates until a time.
     fn pass(&mut self, until: Time) {
         let seconds = (until - self.looked).seconds();
         for flow in self.under_way.values_mut() {
@@ -115,20 +115,20 @@ impl Transport for Audit<'_> {
         self.flows.arrived(until, flows);
         for id in &flows[before..] {
             let flow = self.under_way.remove(id).expect("what arrives was under way");
-            // An instant has a width: so much may be through too much, or too little.
+            // An instant has a width: this many bytes may be missing or too many.
             let blur = flow.rate * until.seconds() * 1e-12;
             let error = (flow.through - flow.bytes).abs();
             assert!(error <= EXACT * flow.bytes + blur, "{} of {} bytes of {id} arrived", flow.through, flow.bytes);
             self.arrivals += 1;
         }
-        // Those that are left have bytes left.
+        // The remaining flows have bytes left.
         for (id, flow) in &self.under_way {
             assert!(flow.through <= flow.bytes * (1.0 + EXACT), "{id} should have arrived");
         }
     }
 }
 
-/// A message of a script: to whom, how large, and how long after the one before it \[ps\].
+/// A message of a script: receiver, size, and time after the previous one \[ps\].
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     pub dst: u32,
@@ -136,7 +136,7 @@ pub struct Line {
     pub gap: f64,
 }
 
-/// Ranks that send at times of their own, whether or not earlier messages have arrived.
+/// Workload of ranks that send at given times, whether or not earlier messages have arrived.
 pub struct Script {
     lines: Vec<Vec<Line>>,
     next: Vec<u32>,

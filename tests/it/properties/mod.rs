@@ -1,8 +1,8 @@
-//! What holds of every run, on random fabrics with unequal capacities, latencies, starts and sizes: bytes are
-//! conserved, no link carries more than it can, under max-min every flow is held back by a full link on which nobody is
-//! faster, and all rates are those of a solver from scratch.
+//! Properties of every run, on random fabrics with unequal capacities, latencies, starts and sizes. Bytes are
+//! conserved. No link carries more than its capacity. Under max-min every flow has a bottleneck: a full link
+//! on which no flow is faster. All rates equal those of a solver from scratch.
 //!
-//! `PROPTEST_CASES=10000 PROPTEST_RNG_SEED=7 cargo test properties` looks further.
+//! `PROPTEST_CASES=10000 PROPTEST_RNG_SEED=7 cargo test properties` tests more.
 
 mod audit;
 #[path = "../../../crates/core/src/sharing/oracle.rs"]
@@ -38,7 +38,7 @@ fn sharings() -> impl Strategy<Value = SharingSpec> {
     ])
 }
 
-/// Many different ones, and few that are often the same \[B/s\].
+/// Generates many different capacities, and few that repeat often \[B/s\].
 fn capacities() -> impl Strategy<Value = f64> {
     prop_oneof![1e8..1e10, select(vec![1e9, 2e9, 3e9]), (0.0..4.0).prop_map(|x: f64| 1e9 * (1.0 + x.floor()))]
 }
@@ -51,7 +51,7 @@ fn sizes() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), 1..100u64, Just(20_000), 1..2_000_000u64]
 }
 
-/// Messages by rank: (whom, how large, how long after the one before).
+/// Messages by rank: (receiver, size, time after the previous one).
 type Draft = Vec<Vec<(Index, u64, f64)>>;
 
 fn drafts(ranks: usize) -> impl Strategy<Value = Draft> {
@@ -65,7 +65,7 @@ fn script(draft: &Draft) -> Vec<Vec<Line>> {
     draft.iter().map(|lines| lines.iter().map(line).collect()).collect()
 }
 
-/// Links by capacity and latency, and a route of some of them for every pair of nodes.
+/// Generates links by capacity and latency, and a route of some of them for every pair of nodes.
 fn tangles() -> impl Strategy<Value = (usize, Vec<(f64, f64)>, Vec<Vec<Index>>)> {
     (2usize..9).prop_flat_map(|nodes| {
         let links = proptest::collection::vec((capacities(), latencies()), 1..16);
@@ -90,7 +90,8 @@ fn tangle(nodes: usize, links: &[(f64, f64)], routes: &[Vec<Index>]) -> Arc<Fabr
     Arc::new(builder.finish(Irregular))
 }
 
-/// Fabrics of the families, every level or dimension with a bandwidth of its own, and a routing rule for each.
+/// Generates fabrics of the families, with a bandwidth for every level or dimension, and a routing rule for
+/// each.
 fn families() -> impl Strategy<Value = (String, &'static str)> {
     let list = |values: &[f64]| {
         let texts: Vec<String> = values.iter().map(|value| format!("\"{} B/s\"", value.round())).collect();
@@ -155,7 +156,7 @@ fn audited(
     (outcome, transport.arrivals)
 }
 
-/// Plays a script and checks what must be true of its outcome.
+/// Plays a script and checks the properties of its outcome.
 fn plays(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, draft: &Draft) {
     let lines = script(draft);
     let mut workload = Script::new(lines.clone());
@@ -188,7 +189,7 @@ fn plays(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, draft: &Dr
     assert_eq!(arrivals, moved, "what has bytes and somewhere to go takes bandwidth");
 }
 
-/// The same problems in every run, unless others are asked for.
+/// Returns the seed: the same problems in every run, unless the user asks for others.
 fn seed() -> RngSeed {
     match ProptestConfig::default().rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),

@@ -2,7 +2,7 @@
 
 const onRank = (finding, rank) => rank < 0 || finding.ranges.length === 0 || finding.ranges.some(([first, last]) => first <= rank && rank <= last);
 
-/** Ranks as text. */
+/** Formats ranks as ranges. */
 const rankList = ranges => ranges.map(([first, last]) => last > first ? `${first}-${last}` : `${first}`).join(", ");
 const rankCount = ranges => ranges.reduce((n, [first, last]) => n + last - first + 1, 0);
 const ranksText = ({ ranges }) => ranges.length === 0 || rankCount(ranges) === data.ranks ? (data.ranks === 1 ? "rank 0" : "all ranks")
@@ -11,10 +11,10 @@ const ranksText = ({ ranges }) => ranges.length === 0 || rankCount(ranges) === d
 const saved = finding => finding.gain ? finding.gain.before_s - finding.gain.after_s : null;
 const savedShare = gain => gain.before_s > 0 ? (gain.before_s - gain.after_s) / gain.before_s : 0;
 
-/** How much of the time a change saves, as text with a sign. */
+/** Formats the share of the time that a change saves, with a sign. */
 const change = gain => `${gain.after_s < gain.before_s ? "−" : gain.after_s > gain.before_s ? "+" : "±"}${percent(Math.abs(savedShare(gain)))}`;
 
-/** A line of the source as it is called: the file only as long as it must be. */
+/** Formats a line of the source, with the shortest unique end of its file's path. */
 const lineName = mark => mark.file === "" ? "place not known"
   : `${shortName(fileOf(mark.file))}${mark.line ? `:${mark.line}${mark.last_line > mark.line ? `-${mark.last_line}` : ""}` : ""}`;
 
@@ -47,7 +47,7 @@ function drawAdvice() {
   $("cuts").querySelector("ul").append(...data.cuts.map(cut => el("li", {}, cut)));
 }
 
-/** Shows a piece of advice: on its lines, and where it happens in time. */
+/** Shows a piece of advice on its lines and in the timeline. */
 function chooseFinding(i) {
   const finding = data.findings[i];
   if (!finding) return choose({ finding: -1, lit: new Set() });
@@ -60,7 +60,7 @@ function chooseFinding(i) {
   choose({ finding: i, lit, pick: null, ...first ? { file: fileOf(first.file), line: first.line } : {} });
 }
 
-/** Whether a mark is at a line that the source view shows. */
+/** True if a mark is at a line that the source view shows. */
 function hasLine(mark) {
   const file = data.files[fileOf(mark.file)];
   return file !== undefined && mark.line > 0 && (file.text === null || linesOf(file)[mark.line - 1] !== undefined);

@@ -1,9 +1,9 @@
 "use strict";
-// What every part of the page uses: elements, numbers as text, and the state that the views share.
+// Basics of all parts of the page: elements, numbers as text, and the state that the views share.
 
 const $ = id => document.getElementById(id);
 
-/** An element. Text stays text: nothing here makes HTML of it. */
+/** Creates an element. Text stays text and is never parsed as HTML. */
 function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -23,7 +23,7 @@ function svg(tag, properties, ...children) {
   return element;
 }
 
-/** Text whose long names may go on in the next line behind a mark within them. */
+/** Creates text whose long names may break after punctuation. */
 function breakable(text) {
   const parts = text.split(/(?<=[a-z)>][:_(),./+<>-]+)(?=[a-z])/i);
   return parts.flatMap((part, i) => i === 0 ? [part] : [el("wbr"), part]);
@@ -40,13 +40,13 @@ function scaled(value, units, base, digits) {
   return `${text}\u00a0${units[i]}`;
 }
 
-/** Nanoseconds as text, to so many digits. */
+/** Formats nanoseconds with the given number of digits. */
 function time(ns, digits = 3) {
   if (ns === 0) return "0\u00a0s";
   return ns < 1 && ns > -1 ? `${(ns * 1000).toPrecision(digits)} ps` : scaled(ns, ["ns", "µs", "ms", "s"], 1000, digits);
 }
 const seconds = (s, digits = 4) => time(s * 1e9, digits);
-/** Seconds in the unit of a finding, in which all its times are, to so many digits. */
+/** Formats seconds in the unit of a finding, with the given number of digits. */
 function inUnit({ unit }, s, digits = 4) {
   const value = s * { ns: 1e9, us: 1e6, ms: 1e3, s: 1 }[unit];
   const decimals = value === 0 ? 0 : Math.max(0, Math.min(9, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
@@ -55,14 +55,14 @@ function inUnit({ unit }, s, digits = 4) {
 const bytes = b => scaled(b, ["B", "KB", "MB", "GB", "TB"], 1000, 3);
 const percent = share => `${(share * 100).toFixed(Math.abs(share) < 0.0995 && share !== 0 ? 2 : 1)}\u00a0%`;
 
-/** A point in time with as many digits as a window of this length needs. */
+/** Formats a time with as many digits as a window of this length needs. */
 function moment(ns, span) {
   const [unit, size] = ns >= 1e9 || span >= 1e9 ? ["s", 1e9] : ns >= 1e6 || span >= 1e6 ? ["ms", 1e6] : ns >= 1e3 ? ["µs", 1e3] : ["ns", 1];
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / Math.max(span, 1))) + 3));
   return `${(ns / size).toFixed(size === 1 ? 0 : digits)} ${unit}`;
 }
 
-/** First index in `from..to` for which `is` holds; it must hold for all that follow. */
+/** Returns the first index in `from..to` for which `is` holds; it must hold for all later ones. */
 function firstIndex(from, to, is) {
   while (from < to) {
     const middle = (from + to) >>> 1;
@@ -75,15 +75,15 @@ const KINDS = ["computation", "send", "receive", "wait", "collective"];
 const GLYPHS = { communication: "●", completion: "◆", overlap: "≈", forbids: "✕", companion: "○", partner: "◁", cause: "▲" };
 
 /**
- * What is chosen, and who wants to know. `rank`: -1 is all; `finding`: index, -1 is none; `place`: file and line;
- * `lit`: numbers of the places that are lit in the timeline; `pick`: a span or a message; `path`: whether the critical path is drawn;
- * `region`: index, -1 is none.
+ * Selection, and its listeners. `rank`: -1 for all; `finding`: index, -1 if none; `file`: index, -1 if none, and `line`;
+ * `lit`: numbers of the places lit in the timeline; `pick`: a span or a message; `tab`: the view that is shown;
+ * `path`: true if the critical path is drawn; `region`: index, -1 if none.
  */
 const state = { rank: -1, finding: -1, file: -1, line: 0, lit: new Set(), pick: null, tab: "timeline", path: false, region: -1 };
 const listeners = [];
 const onChange = listener => listeners.push(listener);
 
-/** Changes the state and tells everybody what changed. */
+/** Changes the state and passes the changes to all listeners. */
 function choose(changes) {
   Object.assign(state, changes);
   for (const listener of listeners) listener(changes);

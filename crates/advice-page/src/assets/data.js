@@ -1,11 +1,11 @@
-// The data of the page, unpacked into typed arrays.
+// Data of the page, unpacked into typed arrays.
 
 const data = JSON.parse($("data").textContent);
 const K = KINDS.length;
-/** Spans between two running sums. */
+/** Number of spans between two running sums. */
 const BLOCK = 16;
 
-/** Reads the numbers of a packed element; see `pack` of the program that wrote it. */
+/** Reads the numbers of a packed element; `pack.rs` describes the format. */
 function packed(id) {
   const element = $(id);
   const text = element.textContent;
@@ -63,7 +63,7 @@ const ranks = data.spans.map((n, rank) => {
   return spans;
 });
 
-/** Messages of each sender, in the order of sending; `longest` is the longest time one was under way. */
+/** Messages of each sender, in the order of sending; `longest` is the longest time under way. */
 const sent = data.sent.map((n, rank) => {
   const { next, signed } = packed(`messages-${rank}`);
   const messages = { n, sent: new Float64Array(n), arrived: new Float64Array(n), link: new Uint32Array(n), bytes: new Float64Array(n),
@@ -82,7 +82,7 @@ const sent = data.sent.map((n, rank) => {
   return messages;
 });
 
-/** The critical path in the order of time: whose piece it is, and who sent it where it is a message (-1: it is none). */
+/** Critical path in the order of time: rank of each piece, and its sender if it is a message (else -1). */
 const path = (() => {
   const n = data.path, { next } = packed("path");
   const pieces = { n, rank: new Uint32Array(n), from: new Int32Array(n), begin: new Float64Array(n), end: new Float64Array(n) };
@@ -97,10 +97,10 @@ const path = (() => {
   return pieces;
 })();
 
-/** Index of the last span of a rank that begins before `t`; -1: none. */
+/** Returns the index of the last span of a rank that begins before `t`; -1 if there is none. */
 const spanBefore = (spans, t, from = 0, to = spans.n) => firstIndex(from, to, i => spans.begin[i] >= t) - 1;
 
-/** Time of each kind until `t`, given the last span that begins before it. */
+/** Returns the time of each kind until `t`, given the last span that begins before it. */
 function timeUntil(spans, i, t, out) {
   out.fill(0);
   if (i < 0) return;
@@ -109,7 +109,7 @@ function timeUntil(spans, i, t, out) {
   for (let j = block * BLOCK; j <= i; j++) out[classes.kind[spans.cls[j]]] += Math.min(spans.end[j], t) - spans.begin[j];
 }
 
-// Places by file and line, and what each line cost.
+// Places by file and line, and the cost of each line.
 
 const fileNumbers = new Map(data.files.map((file, i) => [file.path, i]));
 const fileOf = path => fileNumbers.has(path) ? fileNumbers.get(path) : -1;
@@ -124,7 +124,7 @@ data.places.forEach(([file, line], i) => {
 });
 const placesOf = (file, line) => placesAt.get(`${file}:${line}`) || [];
 
-/** The end of a path, as long as it takes to tell it from the others. */
+/** Returns the shortest end of a path that no other path has. */
 const shortNames = data.files.map(({ path }, i) => {
   const parts = path.split("/");
   for (let n = 1; n < parts.length; n++) {
@@ -137,7 +137,7 @@ const shortName = file => shortNames[file];
 
 const sum = numbers => numbers.reduce((a, b) => a + b, 0);
 
-/** Cost of places on a rank (-1: on all): `{place, ns, total, calls, bytes, longest}`, most expensive first. */
+/** Returns the cost of places on a rank (-1 for all): `{place, ns, total, calls, bytes, longest}`, most expensive first. */
 function costs(rank) {
   const by = new Map();
   for (const [place, r, ns, calls, size, longest] of data.lines) {
@@ -153,7 +153,7 @@ function costs(rank) {
   return [...by.values()].sort((a, b) => b.total - a.total || a.place - b.place);
 }
 
-/** Indices of the spans of a rank at any of these places. */
+/** Returns the indices of the spans of a rank at any of these places. */
 function spansAt(rank, places) {
   const hit = Uint8Array.from(classes.place, place => places.has(place) ? 1 : 0);
   const spans = ranks[rank];

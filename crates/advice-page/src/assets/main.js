@@ -1,4 +1,4 @@
-// Puts the page together.
+// Assembles the page.
 
 const TABS = { timeline: ["Timeline", () => {}], events: ["Events", drawEvents], hot: ["Hot spots", drawHot], traffic: ["Communication", drawTraffic], use: ["Processor use", drawUse] };
 
@@ -31,7 +31,7 @@ function setUpTabs() {
   };
   onChange(changes => {
     if ("tab" in changes) show();
-    // A picked call is only another highlight of the same list.
+    // A picked call only moves the highlight in the same list.
     if (state.tab === "events" && Object.keys(changes).join() === "pick") return $("view-events").redrawRows();
     if ("tab" in changes || "rank" in changes || "lit" in changes || "finding" in changes) TABS[state.tab][1]();
   });

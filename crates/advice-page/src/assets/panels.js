@@ -1,6 +1,6 @@
-// The other views of the run: events behind a line, hot spots, communication, processor use.
+// Further views of the run: events of a line, hot spots, communication, processor use.
 
-/** A link to a line of the source. */
+/** Creates a link to a line of the source. */
 function lineLink(place) {
   const [file, line] = data.places[place];
   return file < 0 ? el("span", { class: "muted" }, "place not known")
@@ -17,11 +17,11 @@ function table(head, rows) {
     el("tbody", {}, ...rows.map(row => el("tr", row.lit ? { class: "lit" } : {}, ...(row.cells || row).map((content, i) => cell("td", content, i))))));
 }
 
-// --- events behind a line ---
+// --- events of a line ---
 
 let eventOrder = "time";
 
-/** Every call of the lit places, one row each; only the rows in sight are elements. */
+/** Lists every call of the lit places, one row each; only visible rows are elements. */
 function drawEvents() {
   const view = $("view-events");
   const finding = data.findings[state.finding];
@@ -82,7 +82,7 @@ function drawEvents() {
   rowsInSight();
 }
 
-/** Picks a call by the number it has in its rank's trace. */
+/** Selects a call by its number in its rank's trace. */
 function goToEvent(rank, event) {
   const spans = ranks[rank];
   const span = spans ? spans.event.indexOf(event) : -1;
@@ -185,7 +185,7 @@ function drawTraffic() {
 
 // --- processor use ---
 
-/** A pie as paths; each kind has the texture it has everywhere. */
+/** Draws a pie as paths; each kind has the same texture as elsewhere. */
 function pie(ns, whole, size) {
   const picture = svg("svg", { width: size, height: size, viewBox: "-50 -50 100 100", role: "img", "aria-label": ns.map((t, k) => t > 0 ? `${KINDS[k]} ${percent(t / whole)}` : "").filter(Boolean).join(", ") || "nothing" });
   picture.append(svg("circle", { r: 48, fill: "var(--idle)", stroke: "var(--rule)" }));

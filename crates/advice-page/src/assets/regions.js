@@ -1,4 +1,4 @@
-// Regions of the program: a strip of bands above the timeline, and one that is chosen, outside of which the rows are veiled.
+// Regions of the program: a strip of bands above the timeline. The rows are veiled outside of the chosen region.
 
 const regions = (() => {
   const BAND = 5, MOST = 4;
@@ -8,10 +8,10 @@ const regions = (() => {
     distances.forEach((distance, i) => { at += distance; (i % 2 ? end : begin)[i >> 1] = at; });
     return { name, executions, n: begin.length, begin, end, time: sum([...end]) - sum([...begin]) };
   });
-  /** Bands that are drawn: the chosen one is among them. */
+  /** Returns the bands that are drawn, including the chosen one. */
   const shown = () => [...all.keys()].filter(i => i < MOST - 1 || i === Math.max(MOST - 1, state.region));
 
-  /** Calls `see(x0, x1)` for the stretches of a region in sight; those closer than a pixel are one. */
+  /** Calls `see(x0, x1)` for the visible parts of a region; parts closer than a pixel are joined. */
   function stretches({ n, begin, end }, { from, to, toX, left, width }, see) {
     let open = null;
     for (let i = firstIndex(0, n, j => end[j] > from); i < n && begin[i] < to; i++) {
@@ -22,7 +22,7 @@ const regions = (() => {
     if (open) see(...open);
   }
 
-  /** Bands of `BAND` pixels from `top` on. */
+  /** Draws bands of `BAND` pixels from `top` on. */
   function drawBands(ink, view, top, colours) {
     shown().forEach((i, row) => {
       ink.fillStyle = i === state.region ? colours.accent : colours.muted;
@@ -30,7 +30,7 @@ const regions = (() => {
     });
   }
 
-  /** What lies outside of the chosen region steps back. */
+  /** Veils everything outside of the chosen region. */
   function drawVeil(ink, view, top, height, colours) {
     if (!(state.region >= 0)) return;
     ink.fillStyle = colours.panel;

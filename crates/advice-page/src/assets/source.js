@@ -1,8 +1,8 @@
-// The source: what each line costs, and the marks of the chosen advice.
+// Source view: cost of each line, and the marks of the chosen advice.
 
 let rowsOfLines = [];
 
-/** Code with the names of MPI set off. */
+/** Renders code with the names of MPI highlighted. */
 function codeText(text) {
   const line = el("span");
   let at = 0;
@@ -14,7 +14,7 @@ function codeText(text) {
   return line;
 }
 
-/** The lines of a file whose text is known, whatever ends them: by number from 0, with gaps where the page has only a part of them. */
+/** Returns the lines of a file by number from 0, for any line ending; lines that are not in the page are gaps. */
 function linesOf(file) {
   if (file.known) return file.known;
   const all = file.text === null ? [] : file.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
@@ -25,7 +25,7 @@ function linesOf(file) {
   return file.known;
 }
 
-/** Cost of each line of the file that is shown [ns]. */
+/** Cost of each line of the shown file [ns]. */
 function lineCosts() {
   const by = new Map();
   for (const cost of costs(state.rank)) {
@@ -59,7 +59,7 @@ function drawSource() {
   const cost = lineCosts(), whole = wholeTime();
   const most = Math.max(1, ...[...cost.values()].map(line => line.total));
   const lines = linesOf(file);
-  // Without the text, the lines that are known by number stand for it.
+  // Without a text, lines known by number are shown.
   const numbers = file.text === null ? [...new Set([...cost.keys(), ...marks.keys(), ...refs.keys()])].filter(Boolean).sort((a, b) => a - b)
     : Object.keys(lines).map(i => Number(i) + 1);
   const parts = [];
@@ -90,7 +90,7 @@ function drawSource() {
   markLine();
 }
 
-/** Lights the chosen line and brings it into sight. */
+/** Highlights the chosen line and scrolls to it. */
 function markLine() {
   document.querySelectorAll("#code .current, #code .lit").forEach(row => { row.classList.remove("current", "lit"); row.setAttribute("aria-selected", "false"); });
   for (const place of state.lit) {
@@ -109,7 +109,7 @@ function markLine() {
   $("line-sum").textContent = spent ? `line ${state.line}: ${time(spent.total)}${spent.calls ? ` in ${plural(spent.calls, "call")}` : ""}${state.rank < 0 ? " on all ranks" : ` on rank ${state.rank}`}` : `line ${state.line}`;
 }
 
-/** Chooses a line: its calls are lit in the timeline and listed as events. */
+/** Selects a line: its calls are lit in the timeline and listed as events. */
 function chooseLine(file, line) {
   choose({ file, line, lit: new Set(placesOf(file, line)) });
 }
@@ -118,12 +118,12 @@ function setUpSource() {
   const select = $("file");
   const total = new Map();
   for (const cost of costs(-1)) total.set(data.places[cost.place][0], (total.get(data.places[cost.place][0]) || 0) + cost.total);
-  // An address that has no line is no file.
+  // An address without a line is no file.
   const listed = data.files.map((file, i) => file.text !== null || data.places.some(([f, line]) => f === i && line > 0) || data.findings.some(finding => finding.marks.some(mark => mark.file === file.path && mark.line > 0)));
   select.append(...data.files.flatMap((file, i) => listed[i] ? [el("option", { value: i, title: file.path }, `${file.path}${file.text !== null ? "" : file.left_out ? " (left out)" : " (not found)"}`)] : []));
   select.parentElement.hidden = !listed.includes(true);
   select.addEventListener("change", () => choose({ file: Number(select.value), line: 0 }));
-  // The most expensive file that can be read comes first.
+  // The most expensive file with a text comes first.
   const order = [...data.files.keys()].filter(i => listed[i]).sort((a, b) => (data.files[a].text === null) - (data.files[b].text === null) || (total.get(b) || 0) - (total.get(a) || 0));
   state.file = order.length ? order[0] : -1;
   $("legend").append(...["communication", "overlap", "forbids"].map(role => el("span", {}, el("b", { class: `glyph ${role}` }, GLYPHS[role]), data.roles[role])),
@@ -133,7 +133,7 @@ function setUpSource() {
     const row = event.target.closest(".row");
     if (!row) return;
     const line = Number(row.dataset.line);
-    // One piece of advice after the other.
+    // Steps through the pieces of advice.
     if (event.target.classList.contains("refs") && row.refs) return chooseFinding(row.refs[(row.refs.indexOf(state.finding) + 1) % row.refs.length]);
     chooseLine(state.file, line);
   });

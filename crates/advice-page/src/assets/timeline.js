@@ -1,18 +1,18 @@
-// The timeline: a row a rank. What is smaller than a pixel is drawn as the shares of its column, from the running sums.
+// Timeline with one row for each rank. Spans smaller than a pixel are drawn as the shares of a column, from running sums.
 
 const timeline = (() => {
   const AXIS = 20 + regions.height, MOST_LINES = 3000, MOST_HEIGHT = 8000;
-  /** Where rows are too narrow to show single spans, shares are those of so many pixels side by side: less is noise. */
+  /** Width of a column of shares [pixels]; narrower columns would be noise. */
   const BIN = 5;
-  /** Where the rows begin: behind the names of the ranks and, where there is room for it, how much of the time in sight they wait. */
+  /** Left edge of the rows, after the names of the ranks and, if there is room, their shares of waiting. */
   let LABEL = 58;
   const canvas = $("timeline"), overview = $("overview");
   let from = 0, to = Math.max(1, data.end), row = 20, wide = 1, dirty = false, colours = {}, patterns = {};
-  /** Spans of each rank that are lit, their indices ascending. */
+  /** Indices of the lit spans of each rank, ascending. */
   let hits = ranks.map(() => new Uint32Array(0));
   let shares = null, inView = 0, lines = [], tooMany = 0;
 
-  // --- what it looks like ---
+  // --- appearance ---
 
   function readColours() {
     const style = getComputedStyle(document.documentElement);
@@ -24,7 +24,7 @@ const timeline = (() => {
     colours.idleWord = word(rgb(colours.idle));
     const wait = rgb(colours.wait), panel = rgb(colours.panel), ink = rgb(colours.ink);
     const mixed = (a, b, part) => word(a.map((c, i) => Math.round(c * part + b[i] * (1 - part))));
-    // From hardly any waiting to nothing else: darker against the page, and denser.
+    // From hardly any waiting to nothing but waiting: darker against the page, and denser.
     colours.heat = [[0, 0], [0.16, 0.6], [0.3, 0.75], [0.55, 1], [1, 1]].map(([ground, mark], step) => step === 0 ? [colours.idleWord, colours.idleWord]
       : step === 4 ? [mixed(wait, ink, 0.82), mixed(wait, ink, 0.82)] : [mixed(wait, panel, ground), mixed(wait, panel, mark)]);
     patterns = KINDS.map((kind, k) => {
@@ -36,16 +36,16 @@ const timeline = (() => {
     });
   }
 
-  /** Each kind has its texture, so that colour is not needed to tell them apart. */
+  /** Returns the texture of a kind, which distinguishes it without colour. */
   function texture(kind, x, y) {
     const dense = kind < 2 || (kind === 2 ? y % 4 !== 0 : kind === 3 ? (x + y) % 6 < 2 : x % 4 !== 0);
     return dense ? colours.words[kind] : colours.pale[kind];
   }
 
-  /** Part of the time that is waited, in the five steps of the legend. */
+  /** Returns the step of a share of waiting, of the five in the legend. */
   const heatStep = share => share < 0.1 ? 0 : share < 0.25 ? 1 : share < 0.5 ? 2 : share < 0.75 ? 3 : 4;
 
-  /** The texture of such a step: dots, lines, close lines, solid. */
+  /** Returns the texture of a step: dots, lines, close lines, solid. */
   function heat(step, x, y) {
     const [ground, mark] = colours.heat[step];
     const marked = step === 1 ? x % 3 === 0 && y % 3 === 0 : step === 2 ? (x + y) % 5 === 0 : step === 3 ? (x + y) % 4 < 2 : false;
@@ -69,7 +69,7 @@ const timeline = (() => {
     redraw();
   }
 
-  /** Width of the rows; asking the canvas each time would cost a layout. */
+  /** Width of the rows, cached because reading it from the canvas costs a layout. */
   const plot = () => wide;
   const toX = t => LABEL + (t - from) / (to - from) * plot();
   const toTime = x => from + (x - LABEL) / plot() * (to - from);
@@ -155,8 +155,8 @@ const timeline = (() => {
   }
 
   /**
-   * A column of pixels, divided by the shares of the kinds; what is waited fills the rest from the top, in the shade of its share: where ranks wait
-   * for long, blocks stand out, and those that they wait for are gaps in them.
+   * Draws a column, divided by the shares of the kinds. Waiting fills the rest from the top, in the shade of its share. Long waits stand out as
+   * blocks, and the ranks that cause them are gaps in these.
    */
   function drawShares(words, width, height, x0, x1, shares) {
     const waited = shares[3], step = heatStep(waited);
@@ -172,7 +172,7 @@ const timeline = (() => {
     for (let line = top; line < bottom; line++) for (let x = x0; x < x1; x++) words[line * width + x] = heat(step, x, line);
   }
 
-  /** More spans than fit: each few columns of pixels are divided by the shares of the kinds in their time. */
+  /** Draws more spans than fit: each column is divided by the shares of the kinds in its time. */
   function drawColumns(ink, spans, y, ratio, i0, i1) {
     const width = Math.round(plot() * ratio), height = Math.max(1, Math.round((row - 2) * ratio)), bin = Math.max(1, Math.round(BIN * ratio));
     const pixels = ink.createImageData(width, height), words = new Uint32Array(pixels.data.buffer);
@@ -191,7 +191,7 @@ const timeline = (() => {
     ink.putImageData(pixels, Math.round(LABEL * ratio), Math.round((y + 1) * ratio));
   }
 
-  /** How much of the time in sight a rank waits. */
+  /** Returns the share of the visible time that a rank waits. */
   function waitShare(spans) {
     const before = new Float64Array(K), after = new Float64Array(K);
     timeUntil(spans, spanBefore(spans, from), from, before);
@@ -199,7 +199,7 @@ const timeline = (() => {
     return to > from ? (after[3] - before[3]) / (to - from) : 0;
   }
 
-  /** The name of a rank, and a bar of how much it waits: the most and the least in bold where they differ by much. */
+  /** Draws the name of a rank and a bar of its waiting; the most and the least are bold if they differ by much. */
   function drawLabel(ink, rank, y, share, [least, most]) {
     const wide = LABEL > 60, chosen = state.rank === rank, text = row >= 8 || rank % Math.ceil(9 / row) === 0;
     const size = Math.min(11, Math.max(8, row - 1)), right = wide ? LABEL - 66 : LABEL - 8;
@@ -221,7 +221,7 @@ const timeline = (() => {
     ink.fillText(`${Math.round(share * 100)}%`, LABEL - 5, y + row / 2);
   }
 
-  /** Few enough to be drawn one by one: waiting is low, so that the eye finds what keeps a rank busy. */
+  /** Draws spans one by one; waiting is low, so that busy spans stand out. */
   function drawSpans(ink, spans, y, ratio, i0, i1) {
     ink.fillStyle = colours.idle;
     ink.fillRect(LABEL, y + row - 2, plot(), 1);
@@ -251,12 +251,12 @@ const timeline = (() => {
     }
   }
 
-  /** Ticks above the spans of the chosen line. */
+  /** Draws ticks above the spans of the chosen line. */
   function drawHits(ink, spans, hit, y, dense) {
     ink.fillStyle = colours.ink;
     let next = from;
     for (let j = 0; ; j++) {
-      // On to the first one that ends in another pixel.
+      // Skips to the first span that ends in another pixel.
       j = firstIndex(j, hit.length, k => spans.end[hit[k]] >= next);
       if (j >= hit.length || spans.begin[hit[j]] > to) break;
       const x0 = Math.max(LABEL, toX(spans.begin[hit[j]])), x1 = Math.max(x0 + 1.5, Math.min(LABEL + plot(), toX(spans.end[hit[j]])));
@@ -270,7 +270,7 @@ const timeline = (() => {
     return { sender, receiver, fromPlace, toPlace, sent: m.sent[i], arrived: m.arrived[i], bytes: m.bytes[i], tag: m.tag[i] };
   };
 
-  /** Calls `see(sender, index)` for the messages under way in a window, of the chosen rank and line where they are chosen. */
+  /** Calls `see(sender, index)` for the messages under way in a window, filtered by the chosen rank and line. */
   function messagesIn(begin, end, see) {
     sent.forEach((m, sender) => {
       for (let i = firstIndex(0, m.n, j => m.sent[j] >= begin - m.longest); i < m.n && m.sent[i] < end; i++) {
@@ -288,7 +288,7 @@ const timeline = (() => {
     const starts = new Uint16Array(Math.ceil(plot() / 4) + 1);
     messagesIn(from, to, (sender, i) => {
       if (++under > MOST_LINES) return;
-      // Where many begin side by side, a few stand for them: more would be a black spot.
+      // If many messages begin side by side, only a few are drawn: more would be a black spot.
       const place = Math.max(0, Math.floor((toX(sent[sender].sent[i]) - LABEL) / 4));
       if (starts[place]++ < 6) lines.push([sender, i]);
     });
@@ -321,7 +321,7 @@ const timeline = (() => {
     ink.globalAlpha = ink.lineWidth = 1;
   }
 
-  /** The critical path: heavy where a rank is busy, dashed where a message is under way; with a light edge, to stand out from all below. */
+  /** Draws the critical path: heavy while a rank is busy, dashed while a message is under way, with a light edge. */
   function drawPath(ink) {
     canvas.dataset.path = 0;
     if (!state.path || path.n === 0) return;
@@ -354,7 +354,7 @@ const timeline = (() => {
     ink.lineWidth = 1;
   }
 
-  /** Where it changes ranks more often than can be drawn: in which part of the time it is at each rank, or, above that, on the way to it, against the largest part in sight. */
+  /** Draws shares of the critical path if it changes ranks too often: its time at each rank and, above that, on the way to it. */
   function drawPathShares(ink, first, end) {
     const width = 3, n = Math.ceil(plot() / width), length = (to - from) / plot() * width;
     const shares = [new Float64Array(n * ranks.length), new Float64Array(n * ranks.length)];
@@ -377,7 +377,7 @@ const timeline = (() => {
           const height = of[rank * n + x] / most * (row - 2);
           if (!(height >= 0.2)) continue;
           ink.fillStyle = colour;
-          // Time under way has gaps, so that the two are told apart without colour.
+          // Time under way has gaps, which distinguish the two without colour.
           ink.fillRect(LABEL + x * width, bottom - height, of === shares[0] ? width : width - 1.5, height);
           bottom -= height;
         }
@@ -396,7 +396,7 @@ const timeline = (() => {
     ink.lineWidth = 1;
   }
 
-  /** The whole run in a strip: shares of all ranks, and which part the rows show. */
+  /** Draws the whole run in a strip: shares of all ranks, and the part that the rows show. */
   function drawOverview() {
     const ink = overview.getContext("2d"), ratio = overview.width / overview.clientWidth;
     const width = Math.round(plot() * ratio), height = overview.height - 8;
@@ -435,7 +435,7 @@ const timeline = (() => {
     ink.strokeRect(x0, 3, Math.max(3, x1 - x0), height + 2);
   }
 
-  // --- moving ---
+  // --- navigation ---
 
   function show(begin, end) {
     const whole = Math.max(1, data.end), length = Math.min(whole, Math.max(10, end - begin));
@@ -447,7 +447,7 @@ const timeline = (() => {
     const length = (to - from) * factor;
     show(at - (at - from) / (to - from) * length, at - (at - from) / (to - from) * length + length);
   }
-  /** Brings a moment of a rank into sight, close enough to see it. */
+  /** Scrolls and zooms to a moment of a rank. */
   function goTo(rank, begin, end) {
     const wanted = Math.max((end - begin) * 8, 100);
     if (to - from > wanted * 40 || end < from || begin > to || to - from < end - begin) show((begin + end) / 2 - wanted / 2, (begin + end) / 2 + wanted / 2);
@@ -456,9 +456,9 @@ const timeline = (() => {
     redraw();
   }
 
-  // --- choosing ---
+  // --- selection ---
 
-  /** The message drawn nearest to a point, or else the span there. */
+  /** Returns the message drawn nearest to a point, or else the span there. */
   function at(x, y) {
     const rank = rankAt(y);
     let best = 6, found = null;
@@ -486,7 +486,7 @@ const timeline = (() => {
     return [`rank ${pick.rank}`, what, ...rest, `${time(spans.end[i] - spans.begin[i])} from ${moment(spans.begin[i], 100)}`, placeName(classes.place[cls])].filter(Boolean).join(" · ");
   }
 
-  /** Chooses a span or a message, and with it its line. */
+  /** Selects a span or a message, and its line. */
   function choosePick(pick) {
     if (!pick) return choose({ pick: null });
     const places = pick.message ? [messageOf(pick.message).fromPlace, messageOf(pick.message).toPlace] : [classes.place[ranks[pick.rank].cls[pick.span]]];
@@ -495,7 +495,7 @@ const timeline = (() => {
     choose({ pick, lit: new Set(known), ...known.length ? { file, line } : {} });
   }
 
-  /** To the next or previous lit span, or any call where none is lit, of the chosen rank or the first that has one. */
+  /** Moves to the next or previous lit span, or to any call if none is lit, on the chosen rank or the first with one. */
   function step(by) {
     const { pick } = state, picked = pick && !pick.message;
     const rank = state.rank >= 0 ? state.rank : picked ? pick.rank : Math.max(0, hits.findIndex(hit => hit.length > 0));
@@ -509,7 +509,7 @@ const timeline = (() => {
       do i += by; while (i >= 0 && i < spans.n && classes.kind[spans.cls[i]] === 0);
     }
     if (i < 0 || i >= spans.n) return;
-    // The line stays lit as it is: other lines of the same advice are still to be visited.
+    // The lit lines stay: the other lines of the same advice are visited next.
     if (hit.length > 0) choose({ pick: { rank, span: i } }); else choosePick({ rank, span: i });
     goTo(rank, spans.begin[i], spans.end[i]);
   }
@@ -604,7 +604,7 @@ const timeline = (() => {
     regions.setUp(show);
   }
   const hint = "Wheel zooms, dragging moves, a click picks a call or a message and lights its line; a click on a rank's name shows it alone.";
-  /** The mean colour of steps of waiting: for whoever wants to know whether they can be told apart. */
+  /** Returns the mean colours of the steps of waiting, for tests of their contrast. */
   const heatOf = steps => steps.map(step => {
     const sums = [0, 0, 0];
     for (let i = 0; i < 576; i++) for (let part = 0; part < 3; part++) sums[part] += (heat(step, i % 24, Math.floor(i / 24)) >> 8 * part & 255) / 576;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Activity, Detail, Mark, Message, Role, Rule, Span};
 
-/// Numbers that look random.
+/// Generator of pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -11,7 +11,7 @@ impl Numbers {
     }
 }
 
-/// What a generated run has.
+/// Parameters of a generated run.
 #[derive(Clone, Copy)]
 struct Shape {
     ranks: u32,
@@ -19,14 +19,15 @@ struct Shape {
     places: u32,
     /// Length of the names of files.
     name: usize,
-    /// How long spans are, at most \[ns\].
+    /// Largest length of spans \[ns\].
     length: u64,
 }
 
 const SHAPE: Shape = Shape { ranks: 16, spans: 1_000_000, places: 20, name: 20, length: 5_000 };
 
-/// A run of random calls, each with a message of a random length to a random rank, and a critical path that changes
-/// ranks at each; the calls that are named, with what they were.
+/// Generates a run of random calls, and returns it with its named calls.
+///
+/// Each call has a message of a random length to a random rank. The critical path changes ranks at each call.
 fn generated(shape: Shape) -> (Run, Vec<(u32, u64, u64, u64)>) {
     let mut numbers = Numbers(u64::from(shape.ranks) * 77 + shape.spans);
     let mut run = Run::new(shape.ranks);
@@ -67,12 +68,12 @@ fn written(data: &PageData) -> (usize, serde_json::Value) {
     (out.len(), serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap())
 }
 
-/// The times of all kinds in a list of sums.
+/// Sums the times of all kinds in a list of sums.
 fn times<'a>(rows: impl Iterator<Item = &'a serde_json::Value>) -> u64 {
     rows.flat_map(|row| row.as_array().unwrap()).map(|time| time.as_u64().unwrap()).sum()
 }
 
-/// The page fits, says what it leaves out, and its sums are those of the run.
+/// Checks that the page fits, says which parts it leaves out, and has the sums of the run.
 fn check(data: &PageData) -> serde_json::Value {
     let (size, json) = written(data);
     assert!(size <= MOST, "{size} B");
@@ -106,7 +107,7 @@ fn a_page_of_any_run_has_five_megabytes_at_most() {
         let (run, named) = generated(shape);
         let packed = pack(&PageData::new(run.clone()));
         assert!(!packed.cuts.is_empty());
-        // Five calls of each of thousands of ranks are too many, which is said.
+        // Five calls on each of thousands of ranks are too many, and the page says so.
         let too_many = packed.cuts.iter().any(|cut| cut.contains("too many"));
         assert_eq!(too_many, shape.ranks > 1000, "{} ranks: {:?}", shape.ranks, packed.cuts);
         for (rank, event, begin, end) in named.into_iter().filter(|_| !too_many) {

@@ -93,7 +93,8 @@ fn a_span_like_the_one_before_takes_three_bytes() {
         );
     }
     let packed = Tables::default().spans(&run.spans[0]);
-    // The first also says its bytes (two) and its tag: class 0, changed, the next event; no distance; 40 ns; 4096; 7.
+    // The first also holds its bytes (two) and its tag: class 0, changed, the next event; no distance; 40 ns; 4096;
+    // 7.
     assert_eq!(packed[..6], [5, 0, 40, 0x80, 32, 14]);
     assert_eq!(packed[6..9], [1, 10, 40]);
     assert_eq!(packed.len(), 6 + 99 * 3);

@@ -1,11 +1,12 @@
-//! Neighbourhood collectives: one call of the program each, recorded as its messages, which are posted together and
-//! complete together.
+//! Neighbourhood collectives: each call is recorded as its messages, which are posted together and complete
+//! together.
 
 use super::{Listener, Open, Reach, Search};
 use crate::stream::Known;
 
 impl Search {
-    /// Opens the messages of neighbourhood collectives that are complete; `blocking`: by the call that began them.
+    /// Opens the messages of completed neighbourhood collectives; `blocking` is true if the call that began
+    /// them completes them.
     #[allow(clippy::vec_box, reason = "open communications are kept in boxes")]
     pub(super) fn open_together(
         &mut self,
@@ -40,7 +41,7 @@ impl Search {
     }
 }
 
-/// Returns the one that goes least far back.
+/// Returns the reach that goes back least.
 fn latest<'r>(reaches: impl Iterator<Item = &'r Reach>) -> Option<Reach> {
     reaches.max_by_key(|reach| reach.block.stamp).cloned()
 }

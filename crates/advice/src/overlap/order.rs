@@ -1,17 +1,18 @@
-//! What a communication must stay behind: messages that it must not overtake, and earlier communications that use its
-//! bytes and could end late.
+//! Order of communications: messages that must not overtake each other, and earlier communications that use
+//! the same bytes and could end late.
 //!
-//! [`Search`] says how far one communication can be spread while all others stay where they are. Two that both move
-//! could still cross: with `X -> Y`, X may be waited for up to `e_X`, the first thing that needs it, and Y be posted
-//! from `s_Y` on, behind the last thing that it needs; both lie between X and Y, and `s_Y < e_X` is the rule where the
-//! bytes rest in between. So each communication names those before it that use its bytes and for which that is so:
+//! [`Search`] spreads each communication while all others stay in place. Two that both move could still
+//! cross. With `X -> Y`, X may be waited for up to `e_X`, the first thing that needs it. Y may be posted from
+//! `s_Y` on, behind the last thing that it needs. Both lie between X and Y, and often `s_Y < e_X`, because
+//! the bytes are not touched in between. So each communication names the earlier ones on its bytes for which
+//! that holds:
 //! ```text
 //! needs(Y) = { X : X -> Y, e_X > s_Y }
 //! ```
-//! The same holds of an X whose results were read before Y, which may decide whether Y is made and how.
-//! Of all others the end cannot pass Y's post, wherever the two are put. Every pair that could cross by its bytes is in
-//! it: accesses do not move, and posts only move forward in the order of messages, each not before the place where its
-//! predecessor is now.
+//! It also names every X whose results were read before Y, because X may decide if Y is made and with which
+//! arguments. The end of any other communication cannot pass the post of Y, wherever the two are put. `needs`
+//! covers every pair that could cross by its bytes: accesses do not move, and posts only move forward in the
+//! order of messages, each not before the present place of its predecessor.
 //!
 //! Cost: the buffers that touch those of the communication, and the communications that are named.
 
@@ -27,14 +28,14 @@ use crate::watch::{AT_EVENT, Block, Span, Stamp, Through};
 /// Size of the largest number that a call takes by address \[B\].
 pub(super) const NUMBER: u64 = 8;
 
-/// Communications that one at event `event` depends on, counted back from there.
+/// Converts the communications that an event needs to distances from it.
 pub(crate) fn needed(needs: &[Through], event: u64) -> Vec<Needed> {
     needs.iter().map(|need| Needed { distance: event - need.event, part: need.part }).collect()
 }
 
 impl Search {
-    /// Earlier communications that use the bytes of one of this call, in a way that keeps them in order, and could end
-    /// behind `data`, the last thing whose data it needs.
+    /// Returns the earlier communications that use bytes of `part`, must stay in order with it, and could end
+    /// after `data`.
     pub(super) fn needs(
         &mut self,
         number: u64,
@@ -51,7 +52,7 @@ impl Search {
                 if buffer.span.dependence(span.write, true).is_none() {
                     continue;
                 }
-                // Those that this call ends, and those that something else has ended.
+                // Communications that this call ends, and those that ended before.
                 let open = buffer.open.iter().filter_map(|serial| {
                     let Spread { event, part, .. } =
                         self.open.get(usize::try_from(serial.checked_sub(self.base)?).ok()?)?.as_ref()?.spread;
@@ -70,8 +71,10 @@ impl Search {
         needs
     }
 
-    /// Returns the last thing that may decide the arguments of the newest call, or whether it is made: a call whose
-    /// results have been read, or a write of a variable that is an argument or is read behind the last loop.
+    /// Returns the last event that may decide the newest call or its arguments.
+    ///
+    /// It is a call whose results have been read, or a write of a variable that is an argument or is read
+    /// after the last loop.
     pub(super) fn decided(&mut self, number: u64, arguments: &[Span], known: &Known) -> Block {
         let mut control = self.control;
         for &span in self.past.accesses().read_last(&known.sites).iter().chain(arguments) {
@@ -89,13 +92,13 @@ impl Search {
         control
     }
 
-    /// Returns communications whose results have been read, and that could end behind `data`.
+    /// Returns the communications whose results have been read, and that could end after `data`.
     pub(super) fn decided_by(&self, data: Stamp) -> SmallVec<[Through; 2]> {
         let read = self.read.iter().rev().take_while(|through| through.until.0 >= data.0);
         read.filter(|through| through.until > data).copied().collect()
     }
 
-    /// Notes that results of a communication have been read.
+    /// Records that results of a communication have been read.
     pub(super) fn was_read(&mut self, through: Through) {
         let first = self.past.number().saturating_sub(self.limits.back);
         while self.read.front().is_some_and(|old| old.until.0 < first) {
@@ -104,13 +107,13 @@ impl Search {
         self.read.push_back(through);
     }
 
-    /// A communication could be under way up to here.
+    /// Records in its buffers that a communication could be under way until `until`.
     pub(super) fn ended(&mut self, open: &Open, until: Stamp) {
         let Spread { event, part, completion, .. } = open.spread;
         if until <= (completion, AT_EVENT) {
             return;
         }
-        // As long as another may be posted before that.
+        // Kept while another communication may be posted before that end.
         let first = self.past.number().saturating_sub(self.limits.back);
         for &buffer in &open.buffers {
             let Some(buffer) = self.watch.get(buffer) else { continue };
@@ -121,8 +124,9 @@ impl Search {
         }
     }
 
-    /// A call that is given counts reads them, and where they lie was not recorded: what came and could be counts is
-    /// complete by then.
+    /// Ends the open communications whose data could be the counts of a call.
+    ///
+    /// The call reads its counts, and their place in memory was not recorded.
     pub(super) fn counted(
         &mut self,
         number: u64,
@@ -145,7 +149,7 @@ impl Search {
         }
     }
 
-    /// What a communication must not be posted before, because of the order of messages; notes its own place in it.
+    /// Returns the last call that a communication must not overtake, and records its own place in the order.
     pub(super) fn order(&mut self, event: &Event, part: &Communication, here: Block) -> Block {
         let comm = event.comm;
         let mut last = Block::nowhere((0, 0), Dependence::Program);

@@ -1,8 +1,8 @@
-//! What calls tell beside their messages (status, index, count, flag), and hazards that no access shows.
+//! Results of calls besides their messages (status, index, count, flag), and hazards that no access shows.
 //!
-//! What a call tells is written when it is complete, so only its completion is kept before the first reading of it
-//! ([`Span::result`]). Where it is kept is the program's choice: that the place is written again, or ends, holds nobody
-//! up.
+//! A call writes its results when it is complete, so only its completion must stay before the first read of
+//! them ([`Span::result`]). The program chooses the place of the results: a later write to the place, or the
+//! end of its block, delays nothing.
 
 use super::Search;
 use crate::doubts::Doubts;
@@ -11,7 +11,7 @@ use crate::stream::Known;
 use crate::watch::{Block, Span};
 
 impl Search {
-    /// Notes what the call at `here` tells, on which the communications depend that were opened since `first`.
+    /// Records the results of the call at `here`, which depend on the communications opened since `first`.
     pub(super) fn tell(&mut self, here: Block, told: &[Span], first: u64) {
         let number = here.stamp.0;
         for span in told.iter().filter(|span| span.result) {
@@ -32,7 +32,7 @@ impl Search {
         }
     }
 
-    /// Takes note of hazards that began or ended in the newest interval.
+    /// Updates the hazards that began or ended in the newest interval.
     pub(super) fn endangered(&mut self, known: &Known) {
         for &site in &self.past.accesses().hazards {
             let Some(site) = known.sites.get(site as usize) else { continue };

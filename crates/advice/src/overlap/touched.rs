@@ -1,5 +1,5 @@
-//! What accesses and calls do to the buffers that are watched: they are the last that must stay before later uses, and
-//! end the communications that are open.
+//! Effects of accesses and calls on watched buffers: they bound later uses of a buffer, and end its open
+//! communications.
 
 use super::{Listener, Open, Search};
 use crate::accesses::Accesses;
@@ -9,7 +9,7 @@ use crate::stream::Known;
 use crate::watch::{Block, NO_LINE, Through};
 
 impl Search {
-    /// Applies the accesses of the interval to the buffers that are watched.
+    /// Applies the accesses of the interval to the watched buffers.
     pub(super) fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
         let accesses: &Accesses = self.past.accesses();
         if accesses.count == 0 && accesses.frames.is_empty() {
@@ -29,7 +29,7 @@ impl Search {
                     && (buffer.read != number || self.reading < (number, piece.last()))
                     && piece.hit(span.low, span.high, End::First).is_some()
                 {
-                    // Only the last that ended there can have ended late.
+                    // Only the last communication that ended on the buffer can have ended late.
                     let ended = buffer.through.back().filter(|_| buffer.read != number).copied();
                     buffer.read = number;
                     read.extend(ended);
@@ -67,7 +67,7 @@ impl Search {
         if let Some(last) = accesses.opaque.last().map(opaque) {
             self.fence = self.fence.max(last);
         }
-        // Those that a buffer ends, each at its own place, but none behind the first unknown call.
+        // Communications end where a marked buffer is touched, but not after the first unknown call.
         let mut ends: Vec<(u64, Block)> = Vec::new();
         for &buffer_number in &marked {
             let Some(buffer) = self.watch.get(buffer_number) else { continue };
@@ -86,7 +86,7 @@ impl Search {
         (self.found, self.marked) = (found, marked);
     }
 
-    /// A call uses the buffers of a communication now.
+    /// Applies the use of a communication's buffers by a call.
     pub(super) fn used(&mut self, open: &Open, block: Block, listener: &mut impl Listener, known: &Known) {
         let mut found = std::mem::take(&mut self.found);
         for (span, &buffer) in open.spans.iter().zip(&open.buffers) {

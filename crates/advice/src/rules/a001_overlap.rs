@@ -9,11 +9,13 @@ use crate::overlap::{Spread, needed};
 use crate::past::Share;
 use crate::watch::{Block, NO_LINE};
 
-/// What makes two communications the same advice: line, call, part, and where they are waited for.
+/// Key of a finding: line, call, part, and the line and call of the wait.
 pub type Key<L> = (L, &'static str, CallPart, Option<(L, &'static str)>);
 
-/// Communications that can be spread, by place: as far as is known, and as far as they go if they do not depend on what
-/// came before.
+/// Communications that can be spread, by place.
+///
+/// Each place has two findings: one with the known reach, and one with the reach if earlier data decides
+/// nothing.
 #[derive(Debug)]
 pub struct Overlap<L> {
     folded: BTreeMap<Key<L>, [Folded<L>; 2]>,
@@ -41,7 +43,7 @@ impl Overlap<u32> {
         }
     }
 
-    /// Returns the same with locations.
+    /// Converts lines to locations.
     pub fn locate(self, line: impl Fn(u32) -> Location) -> Overlap<Location> {
         let mut located = Overlap::default();
         for ((at, call, part, waits), folded) in self.folded {
@@ -52,7 +54,7 @@ impl Overlap<u32> {
     }
 }
 
-/// Adds a communication to those of its place. Messages of a neighbourhood collective count once.
+/// Adds a communication to those of its place. The messages of a neighbourhood collective count once.
 fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least: u64) {
     let (early, late) = (&spread.early, &spread.late);
     let counts = spread.neighbour.is_none_or(|place| place == 0);
@@ -61,7 +63,7 @@ fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least
         folded.given(spread.arguments);
     }
     let worth = if memory {
-        // Accesses of the line that forbids more are no computation that could be moved.
+        // Accesses of the blocking line are no computation that could overlap.
         let moves = !spread.detailed || !early.lines.is_empty() || !late.lines.is_empty();
         early.accesses + late.accesses > 0 && moves
     } else {
@@ -77,7 +79,7 @@ fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least
     folded.edits.push(rank, spread.event, action);
     folded.bytes += spread.bytes;
     folded.doubts.and(spread.doubts);
-    // What is sent was put there before; what is received must not come before its variable is there.
+    // Sent data is written before an earlier post; received data must not arrive before its variable exists.
     if spread.on_stack && (late.accesses > 0 || (spread.part != CallPart::Send && early.accesses > 0)) {
         folded.doubts.and(Doubts::SCOPE);
     }
@@ -107,7 +109,7 @@ fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least
     }
 }
 
-/// The iterations of a blocking line that do not belong to its share.
+/// Returns the iterations of a blocking line outside its share.
 fn rest(block: &Block, side: Side, shares: &[Share]) -> Option<Iterations> {
     let share = shares.iter().find(|share| share.line == block.line && share.count() < share.of)?;
     Some(match side {
@@ -122,19 +124,19 @@ impl Overlap<Location> {
         own.iter_mut().zip(folded).for_each(|(own, other)| own.merge(other));
     }
 
-    /// Adds what has to be checked of all.
+    /// Adds doubts to all findings.
     pub fn doubt(&mut self, doubts: Doubts) {
         self.folded.values_mut().flatten().for_each(|folded| folded.doubts.and(doubts));
     }
 
-    /// Adds what a later rank has.
+    /// Adds the communications of a later rank.
     pub fn merge(&mut self, other: Self) {
         for (key, folded) in other.folded {
             self.insert(key, folded);
         }
     }
 
-    /// The findings, by place.
+    /// Returns the findings, by place.
     pub fn findings(self, ranks: u32) -> Vec<Finding> {
         let one = |((line, call, part, waits), [folded, mut beyond]): (Key<Location>, [Folded<Location>; 2])| {
             beyond.doubts.and(Doubts::CONTENT);
@@ -151,7 +153,7 @@ impl Overlap<Location> {
                     format!("{does} at {line}, completed by {how} at {wait}, could be under way longer")
                 }
             };
-            // Called in the same way each time, it depends on nothing that comes.
+            // A call with the same arguments each time does not depend on received data.
             if folded.before_reading && folded.varies() {
                 folded.doubts.and(Doubts::CONTENT);
             }

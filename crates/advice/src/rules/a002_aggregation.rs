@@ -12,35 +12,35 @@ use crate::overlap::needed;
 use crate::walk::Half;
 use crate::watch::Through;
 
-/// A message as its sender knows it by now.
+/// Sent message and its receive.
 #[derive(Clone, Copy, Debug)]
 struct SentMessage {
-    /// The event that sends it.
+    /// Event that sends it.
     sent: u32,
-    /// The rank and the event that receive it.
+    /// Rank and event that receive it.
     to: u32,
     received: u32,
     bytes: u64,
-    /// Lines of both.
+    /// Lines of the send and of the receive.
     send_line: u32,
     receive_line: u32,
 }
 
-/// Messages by rank and event that send them.
+/// Messages by sending rank and event.
 type Partners = FxHashMap<(u32, u32), SentMessage>;
 
-/// Messages that could be one: what both sides say, put together.
+/// Messages that could be one, from the joins of senders and receivers.
 #[derive(Debug, Default)]
 pub struct Aggregation {
-    /// By rank, its joins of sends and of receives, by event.
+    /// Joins of sends and of receives by rank, in the order of events.
     joins: Vec<Vec<Join>>,
-    /// By rank, events that are a head of a group, ascending.
+    /// Events that are the head of a group, by rank, in ascending order.
     heads: Vec<Vec<u32>>,
     partners: Partners,
 }
 
 impl Aggregation {
-    /// From the joins of each rank, by event.
+    /// Creates the rule from the joins of each rank, in the order of events.
     pub fn new(joins: Vec<Vec<Join>>) -> Self {
         let heads = joins
             .iter()
@@ -64,7 +64,7 @@ impl Aggregation {
             || self.heads.get(rank as usize).is_some_and(|heads| heads.binary_search(&event).is_ok())
     }
 
-    /// A message found its receive.
+    /// Adds a message that met its receive.
     pub fn matched(&mut self, send: &Half, receive: &Half) {
         let (s, r) = (send.event as u32, receive.event as u32);
         if self.belongs(send.rank, s) && self.belongs(receive.rank, r) {
@@ -74,8 +74,8 @@ impl Aggregation {
         }
     }
 
-    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a
-    /// line of a rank.
+    /// Returns the findings. `of_several_sizes` holds the lines whose calls have different sizes; `line`
+    /// gives the location of a rank's line.
     pub fn findings(
         self,
         ranks: u32,
@@ -84,7 +84,7 @@ impl Aggregation {
     ) -> Vec<Finding> {
         let mut folded: BTreeMap<Vec<Location>, Folded<Location>> = BTreeMap::new();
         for (rank, joins) in (0_u32..).zip(&self.joins) {
-            // Members of a group in the order of events, divided where the receiver does not agree.
+            // Members of a group in the order of events, split where the receiver does not agree.
             let mut groups: BTreeMap<u32, Vec<Join>> = BTreeMap::new();
             for join in joins.iter().filter(|join| self.partners.contains_key(&(rank, join.event))) {
                 groups.entry(join.head).or_default().push(join.clone());
@@ -182,7 +182,7 @@ impl Aggregation {
         }
         let with = rest.iter().map(|message| u64::from(message.sent - head)).collect();
         folded.edits.push(rank, u64::from(*head), merge(with, adjacent, &all(&mut joins.iter()), *head));
-        // A rank that is in two groups of one place has its edits in the order of senders: they are sorted in the end.
+        // The edits of a rank in two groups of one place are in the order of senders; they are sorted at the end.
         let with: Vec<u64> = rest.iter().map(|message| u64::from(message.received - received)).collect();
         folded.edits.push(
             *to,
@@ -192,10 +192,11 @@ impl Aggregation {
     }
 }
 
-/// Groups at some of the lines of a larger group belong to it: in those rounds, something kept a message apart.
+/// Merges a group whose lines are all in a larger group into that one: in some rounds, a message could not
+/// join.
 fn with_their_parts(folded: BTreeMap<Vec<Location>, Folded<Location>>) -> BTreeMap<Vec<Location>, Folded<Location>> {
     let mut groups: Vec<(Vec<Location>, Folded<Location>)> = folded.into_iter().collect();
-    // The longest first; the order of lines among those of one length.
+    // Longest groups first; groups of one length in the order of their lines.
     groups.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
     let mut whole: Vec<(Vec<Location>, Folded<Location>)> = Vec::new();
     for (lines, group) in groups {
@@ -210,7 +211,7 @@ fn with_their_parts(folded: BTreeMap<Vec<Location>, Folded<Location>>) -> BTreeM
     whole.into_iter().collect()
 }
 
-/// Of the lines of a finding, this one is the communication, and the others that send belong to it.
+/// Makes `first` the communication of a finding; the other lines that send become its companions.
 fn lead_with(finding: &mut Finding, first: &Location) {
     let mut places: Vec<Place> = Vec::new();
     for mut place in std::mem::take(&mut finding.places) {

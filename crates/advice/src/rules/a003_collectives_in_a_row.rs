@@ -15,15 +15,15 @@ use crate::walk::Half;
 /// Collective operations that could be one.
 #[derive(Debug, Default)]
 pub struct InARow {
-    /// By rank, its joins of collective operations, by event.
+    /// Joins of collective operations by rank, in the order of events.
     joins: Vec<Vec<Join>>,
     open: FxHashMap<u64, (u64, Vec<Vec<Half>>)>,
-    /// Groups by communicator, each a list of operations, each by member.
+    /// Groups on one communicator: lists of operations, each a list of its members.
     groups: Vec<Vec<Vec<Half>>>,
 }
 
 impl InARow {
-    /// From the joins of each rank, by event.
+    /// Creates the rule from the joins of each rank, in the order of events.
     pub fn new(joins: Vec<Vec<Join>>) -> Self {
         Self { joins, ..Self::default() }
     }
@@ -33,7 +33,7 @@ impl InARow {
         joins.binary_search_by_key(&(half.event as u32), |join| join.event).ok().map(|at| &joins[at])
     }
 
-    /// All members are in an operation.
+    /// Adds an operation that all members have called.
     pub fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]) {
         let (last, mut group) = self.open.remove(&comm).unwrap_or_default();
         let joins = group.last().is_some_and(|before: &Vec<Half>| {
@@ -54,7 +54,7 @@ impl InARow {
         self.open.insert(comm, (ordinal, group));
     }
 
-    /// A group, divided before each operation whose size an earlier one may bring.
+    /// Splits a group before each operation whose size an earlier one may deliver.
     fn apart<'g>(
         &self,
         group: &'g [Vec<Half>],
@@ -76,8 +76,8 @@ impl InARow {
         parts
     }
 
-    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a
-    /// line of a rank.
+    /// Returns the findings. `of_several_sizes` holds the lines whose calls have different sizes; `line`
+    /// gives the location of a rank's line.
     pub fn findings(
         mut self,
         ranks: u32,
@@ -117,7 +117,8 @@ impl InARow {
                 entry.doubts.and(doubts);
                 entry.bytes += bytes;
                 entry.ranks.insert(head.rank);
-                // In and out; of a broadcast, the root copies in and the others copy out.
+                // Copies into the buffer and out of it; in a broadcast the root copies in and the other ranks copy
+                // out.
                 let copies = if first.call.blocking() == Call::Bcast { 1 } else { 2 };
                 let copy = if adjacent { 0 } else { copies * bytes };
                 let needs = needed(&all(&mut joins()), head.event);

@@ -1,4 +1,4 @@
-//! A004: messages between single ranks that are a collective operation.
+//! A004: point-to-point messages that form a collective operation.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,31 @@ use crate::rounds::Round;
 use crate::walk::Half;
 use crate::watch::{AT_EVENT, Through};
 
-/// Messages of a line that must be part of its rounds.
+/// Smallest share of the messages of a line that must be in its rounds.
 const NEARLY_ALL: f64 = 0.9;
-/// Partners of a round among a part of the ranks.
+/// Smallest number of partners of a round among a subset of the ranks.
 const FEWEST_OF_A_PART: usize = 3;
 
-/// Of a round, rank and event of the other end of each message.
+/// Rank and event of the other end of each message of a round.
 type Ends = Vec<Option<(u32, u32)>>;
-/// Of a rank, the only set it is in; none if it is in two.
+/// Subset of each rank; `None` if the rank is in two subsets.
 type Sets = BTreeMap<u32, Option<Vec<u32>>>;
 
-/// The rounds of all ranks, and where their messages end.
+/// Rounds of all ranks, and the other ends of their messages.
 #[derive(Debug, Default)]
 pub struct Patterns {
     rounds: Vec<Vec<Round>>,
-    /// By rank: event, round, place in it; ascending.
+    /// Event, round and index in the round of each message by rank, in ascending order.
     index: Vec<Vec<(u32, u32, u32)>>,
-    /// By rank and round: rank and event of the other ends.
+    /// Other ends of the messages, by rank and round.
     partners: Vec<Vec<Ends>>,
     executions: Vec<BTreeMap<(CallPart, u32), u64>>,
-    /// By rank and round: rank and line of the other end of a message.
+    /// Rank and line of the other end of a message, by rank and round.
     lines: Vec<Vec<(u32, u32)>>,
 }
 
 impl Patterns {
-    /// From the rounds of each rank, and how often its lines were executed.
+    /// Creates the rule from the rounds of each rank and the number of executions of its lines.
     pub fn new(rounds: Vec<Vec<Round>>, executions: Vec<BTreeMap<(CallPart, u32), u64>>) -> Self {
         let index = rounds
             .iter()
@@ -62,7 +62,7 @@ impl Patterns {
             .find(|&(round, _)| self.rounds[rank as usize][round as usize].part == part)
     }
 
-    /// A message found its receive.
+    /// Adds a message that met its receive.
     pub fn matched(&mut self, send: &Half, receive: &Half) {
         for (mine, other, part) in [(send, receive, CallPart::Send), (receive, send, CallPart::Receive)] {
             if let Some((round, at)) = self.find(mine.rank, mine.event, part) {
@@ -73,7 +73,8 @@ impl Patterns {
         }
     }
 
-    /// The findings; `line` gives the location of a line of a round, `partner` that of a message's other end.
+    /// Returns the findings. `line` gives the location of a round's line, `partner` that of a message's other
+    /// end.
     pub fn findings(
         mut self,
         ranks: u32,
@@ -96,7 +97,7 @@ impl Patterns {
             .collect()
     }
 
-    /// Lines of which too many messages are in no round, or whose rounds have open ends.
+    /// Drops lines with too many messages outside rounds, and rounds with unmatched messages.
     fn drop_incomplete(&mut self) {
         for (rank, rounds) in self.rounds.iter().enumerate() {
             let mut inside: BTreeMap<(CallPart, u32), u64> = BTreeMap::new();
@@ -118,14 +119,13 @@ impl Patterns {
         round.peers.len() + 1 == round.comm.1 as usize
     }
 
-    /// All ranks of a communicator send to all others and receive from all others.
+    /// Finds exchanges in which all ranks of a communicator send to all others and receive from all others.
     fn exchanges(
         &mut self,
         folded: &mut BTreeMap<(Location, &'static str), Folded<Location>>,
         line: &impl Fn(u32, u32) -> Location,
     ) {
-        // By communicator, line and rank: full rounds of sends. What else a rank gives to all, at other lines, does not
-        // count.
+        // Full rounds of sends by communicator, line and rank. Rounds of a rank at other lines do not count.
         type Full = BTreeMap<u32, Vec<u32>>;
         let mut full: BTreeMap<(u64, u32, Location), Full> = BTreeMap::new();
         for (rank, rounds) in (0_u32..).zip(&self.rounds) {
@@ -143,7 +143,7 @@ impl Patterns {
             if of_ranks.len() != size as usize || !even {
                 continue;
             }
-            // Rounds of a rank and line are in the order of events.
+            // The rounds of a rank at one line are in the order of events.
             for k in 0..count {
                 let sends: Vec<(u32, u32)> = of_ranks.iter().map(|(&rank, rounds)| (rank, rounds[k])).collect();
                 let Some(receives) = self.receives_of(&sends) else { continue };
@@ -180,11 +180,12 @@ impl Patterns {
         }
     }
 
-    /// Adds the calls of a rank that sends a round and receives one, the place of the collective operation first, and
-    /// what must be complete there; returns what is in doubt.
+    /// Adds the calls of a rank that sends a round and receives one, with the communications that must be
+    /// complete.
     ///
-    /// The place is the first of all calls if what is sent is ready there, and the buffers are free. Where receives are
-    /// posted before what is sent is made, it is the first send.
+    /// The place of the collective operation comes first in `calls`. It is the first of all calls if the data
+    /// is ready there and the buffers are free. If receives are posted before the data is ready, it is the
+    /// first send. Returns the doubts.
     fn exchange(
         rank: u32,
         [sends, receives]: [&Round; 2],
@@ -209,7 +210,8 @@ impl Patterns {
         doubts
     }
 
-    /// The rounds in which all messages of these rounds end, one on each rank, by rank; `None`: some end elsewhere.
+    /// Returns the round of each rank that receives all messages of these rounds; `None` if a message ends
+    /// elsewhere.
     fn receives_of(&self, sends: &[(u32, u32)]) -> Option<BTreeMap<u32, u32>> {
         let mut receives: BTreeMap<u32, u32> = BTreeMap::new();
         for &(rank, i) in sends {
@@ -227,7 +229,7 @@ impl Patterns {
         (receives.len() == sends.len() && receives.iter().all(whole)).then_some(receives)
     }
 
-    /// One rank sends to all others, or receives from them.
+    /// Finds rounds in which one rank sends to all others or receives from them.
     fn rooted(
         &self,
         folded: &mut BTreeMap<(Location, &'static str), Folded<Location>>,
@@ -240,7 +242,7 @@ impl Patterns {
             members.sort_unstable();
             members
         };
-        // By line: the set of each rank that is in a set of a part of the ranks; none if it is in two.
+        // Subset of each rank by line; `None` if the rank is in two subsets.
         let mut parts: BTreeMap<(CallPart, Location), Sets> = BTreeMap::new();
         for (rank, rounds) in (0_u32..).zip(&self.rounds) {
             for round in rounds.iter().filter(|round| !Self::is_full(round)) {
@@ -269,8 +271,8 @@ impl Patterns {
                         continue;
                     }
                 }
-                // What its sender gives to several in the same way is that rank's pattern, not this one's, even where
-                // it is incomplete.
+                // If a sender of this round sends rounds itself, the pattern is the sender's, even if that is
+                // incomplete.
                 let given = |&(peer, event): &(u32, u32)| self.find(peer, event.into(), CallPart::Send).is_some();
                 if round.part == CallPart::Receive && partners.iter().flatten().any(given) {
                     continue;
@@ -281,7 +283,7 @@ impl Patterns {
                     CallPart::Send if round.apart => "Scatter",
                     CallPart::Receive if round.apart => "Gather",
                     CallPart::Receive if round.one_buffer => {
-                        // What is done with it was not recorded.
+                        // The operation on the messages was not recorded.
                         doubts.and(Doubts::OPERATION);
                         "Reduce"
                     }
@@ -303,8 +305,8 @@ impl Patterns {
     }
 }
 
-/// Those of the communications that could end behind the event at which a collective operation is put, as rank, event
-/// and part.
+/// Returns the communications that could end after `place`, the event of the collective operation, as rank,
+/// event and part. Replaced events are left out.
 fn later(needs: &[Through], rank: u32, place: u64, replaced: &[u32]) -> Vec<(u32, u64, CallPart)> {
     let mut needs: Vec<(u32, u64, CallPart)> = needs
         .iter()

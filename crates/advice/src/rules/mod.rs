@@ -1,5 +1,7 @@
-//! The rules. What `hayase explain` prints of one is in a text of its own, beside the code of those that walk through
-//! calls; the others look for waits of one kind (`waits`).
+//! Rules of advice. Each has a text file that `hayase explain` prints.
+//!
+//! The rules that examine calls have their code next to their text; the rules from A101 on examine waits
+//! (`waits`).
 
 pub mod a001_overlap;
 pub mod a002_aggregation;
@@ -8,20 +10,20 @@ pub mod a004_collectives;
 
 use crate::model::RuleId;
 
-/// A rule, for readers.
+/// Description of a rule for users.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Its number.
+    /// Number of the rule.
     pub id: RuleId,
-    /// Its name, in two or three words.
+    /// Name in two or three words.
     pub name: &'static str,
-    /// What it looks for, in a sentence.
+    /// Summary in one sentence.
     pub summary: &'static str,
-    /// Why it matters, how the source changes, when it is wrong.
+    /// Explanation: reasons, changes of the source, and limits.
     pub explanation: &'static str,
 }
 
-/// A list of rules: number, file of the text, name, summary.
+/// Builds a list of rules from their numbers, names, text files and summaries.
 #[macro_export]
 macro_rules! rules {
     ($($id:ident $text:literal $name:literal $summary:literal;)*) => {
@@ -49,7 +51,7 @@ pub const ALL: &[Rule] = rules! {
     A106 "a106_rendezvous.txt" "rendezvous wait" "messages large enough to wait for their receivers";
 };
 
-/// The rule with this number.
+/// Returns the rule with this number.
 pub fn find(id: &str) -> Option<&'static Rule> {
     ALL.iter().find(|rule| rule.id.to_string().eq_ignore_ascii_case(id))
 }

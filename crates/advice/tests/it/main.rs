@@ -1,4 +1,4 @@
-//! The search and its rules, against programs made by hand.
+//! Tests of the search and its rules on handmade programs.
 
 mod common;
 mod overlap;

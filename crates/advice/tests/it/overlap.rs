@@ -1,4 +1,4 @@
-//! How far communications can be spread, against the algorithm of the paper carried out element by element.
+//! Reach of communications, compared with the algorithm of the paper carried out element by element.
 
 use super::common::{Access, Recorded, Spreads, access, run_of};
 use hayase_advice::model::{CallPart, Dependence};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const EVERYTHING: Limits = Limits { ahead: 1 << 40, back: 1 << 40, named: 8, detailed: u64::MAX };
 
-/// A send or receive of `bytes` at `buffer`.
+/// Creates a send or receive of `bytes` at `buffer`.
 fn message(call: Call, buffer: u64, bytes: u64, peer: i32) -> Event {
     Event { peer, tag: 1, bytes, element: 1, buffer, site: 1, ..Event::new(call, 0, 0) }
 }
@@ -18,20 +18,21 @@ fn spread_of(recorded: &Recorded, limits: Limits, event: u64) -> Spread {
     run_of(recorded, limits).into_iter().find(|spread| spread.event == event).expect("the event communicates")
 }
 
-/// Returns the block before a communication, whatever decides its arguments.
+/// Returns the block before a communication, if neither arguments nor branches count.
 fn before(spread: &Spread) -> Block {
     spread.beyond.as_ref().map_or(spread.early.block, |beyond| beyond.block)
 }
 
-/// Position of what stands before and behind: an access of an interval, or `None` for an event; as the paper has it,
-/// which asks neither for arguments nor for branches.
+/// Returns the positions of the blockers before and after: an access of an interval, or `None` for an event.
+///
+/// As in the paper, neither arguments nor branches count.
 fn ends(spread: &Spread) -> Spreads {
     let position = |stamp: (u64, u64)| (stamp.0, (stamp.1 != u64::MAX).then_some(stamp.1));
     let before = before(spread);
     ((before.dependence, position(before.stamp)), (spread.late.block.dependence, position(spread.late.block.stamp)))
 }
 
-/// The last receive before an event of whose bytes some are read between the two.
+/// Returns the last receive before an event whose bytes are partly read in between.
 fn last_read(recorded: &Recorded, event: u64) -> Option<u64> {
     let is_read = |receive: &Event, one: &Access| {
         !one.write && one.address < receive.buffer + receive.bytes && receive.buffer < one.address + one.size
@@ -43,7 +44,7 @@ fn last_read(recorded: &Recorded, event: u64) -> Option<u64> {
     })
 }
 
-/// True if what happens at a place writes a variable that is read among the last accesses before an event.
+/// True if an access or event writes a variable that is read among the last accesses before `event`.
 fn writes_what_is_read_last(recorded: &Recorded, event: u64, (number, position): (u64, u64)) -> bool {
     let call = &recorded.events[number as usize];
     let received = Access { site: 1, address: call.buffer, size: call.bytes, write: call.call == Call::Recv };
@@ -53,15 +54,15 @@ fn writes_what_is_read_last(recorded: &Recorded, event: u64, (number, position):
     write.write && last.any(touches)
 }
 
-/// Accesses before and behind that could overlap.
+/// Returns the numbers of accesses before and after that could overlap.
 fn both(spread: &Spread) -> (u64, u64) {
     (spread.early.accesses, spread.late.accesses)
 }
 
-/// When, what is accessed, and by which event if by one.
+/// Place, access, and the event that makes it, if any.
 type Happening = ((u64, Option<u64>), Access, Option<usize>);
 
-/// Figure 5, carried out: compare with every event, one element at a time.
+/// Carries out figure 5: compares with every event, one element at a time.
 fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
     let calls = &recorded.events;
     let this = &calls[event as usize];
@@ -74,7 +75,7 @@ fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
         (true, false) => Some(if first { Dependence::Flow } else { Dependence::Anti }),
         (false, true) => Some(if first { Dependence::Anti } else { Dependence::Flow }),
     };
-    // Everything that happens, in order: accesses, and events as accesses of their whole buffers.
+    // All accesses in order; an event counts as an access to its whole buffer.
     let mut all: Vec<Happening> = Vec::new();
     for (number, accesses) in recorded.intervals.iter().enumerate() {
         for (position, one) in accesses.iter().enumerate() {
@@ -108,7 +109,7 @@ fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
     (before.unwrap_or((Dependence::Program, (0, Some(0)))), after.unwrap_or((Dependence::Program, end)))
 }
 
-/// A small program: intervals of loops over few addresses, and sends and receives of few buffers.
+/// Generates small programs: intervals of loops over few addresses, and sends and receives of few buffers.
 fn programs() -> impl Strategy<Value = Recorded> {
     let nest = (0_u32..4, 1000_u64..1060, 1_u64..9, 1_u64..7, -9_i64..9, 1_u64..4, -30_i64..30);
     let interval = prop::collection::vec(nest, 0..4).prop_map(|nests| {
@@ -152,7 +153,7 @@ proptest! {
         for spread in run_of(&recorded, EVERYTHING) {
             let expected = brute_force(&recorded, spread.event);
             let (mut before, mut after) = ends(&spread);
-            // Where data and order both forbid the same event, either is right.
+            // If data and order forbid the same event, either is right.
             if before.1 == expected.0.1 { before.0 = expected.0.0; }
             if after.1 == expected.1.1 { after.0 = expected.1.0; }
             prop_assert_eq!((before, after), expected, "event {} of {:?}", spread.event, recorded);
@@ -181,7 +182,7 @@ proptest! {
     }
 }
 
-/// Doubles of an array: element `i` is at `1_000_000 * array + 8 i`.
+/// Address of element `i` of an array of doubles: `1_000_000 * array + 8 i`.
 fn element(array: u64, i: u64) -> u64 {
     1_000_000 * array + 8 * i
 }
@@ -189,7 +190,8 @@ fn element(array: u64, i: u64) -> u64 {
 const A: u64 = 1;
 const B: u64 = 2;
 
-/// Sites of `common` are 0: line 10, reads; 1: line 11, writes; 2: line 12, reads; 3: line 13, writes.
+/// Records an event with accesses before and after it. The sites of `common` are 0: line 10, reads; 1: line
+/// 11, writes; 2: line 12, reads; 3: line 13, writes.
 fn with(before: Vec<Access>, event: Event, after: Vec<Access>) -> Recorded {
     Recorded {
         intervals: vec![Vec::new(), before, after, Vec::new()],
@@ -203,8 +205,8 @@ fn reads(site: u32, array: u64, range: impl Iterator<Item = u64>) -> Vec<Access>
 
 #[test]
 fn a_send_waits_for_what_it_sends_and_is_awaited_by_what_overwrites_it() {
-    // Line 11 writes a[0..100], line 13 b[0..50]; Send a[0..100]; line 12 reads a; line 13 writes a from element 99
-    // down to 0 - but only a quarter of them, 0..25, is overwritten last.
+    // Line 11 writes a[0..100], line 13 b[0..50]; Send a[0..100]; line 12 reads a; line 13 writes b[0..60], then
+    // a[0..25].
     let before = [reads(1, A, 0..100), reads(3, B, 0..50)].concat();
     let after = [reads(2, A, 0..100), reads(3, B, 0..60), reads(3, A, 0..25)].concat();
     let recorded = with(before, message(Call::Send, element(A, 0), 800, 1), after);
@@ -315,7 +317,7 @@ fn a_message_under_way_is_followed_from_its_wait_and_traced_back_from_its_post()
 
 #[test]
 fn accesses_recorded_before_the_first_call_lie_behind_init() {
-    // Recording begins in `Init`: what is said to lie before event 0 lies before event 1.
+    // Recording begins in `Init`: accesses recorded as before event 0 belong before event 1.
     let recorded = Recorded {
         intervals: vec![reads(1, A, 0..1000), Vec::new(), Vec::new()],
         events: vec![

@@ -1,11 +1,11 @@
-//! What all ranks together show: messages to merge, patterns, waits; and near misses.
+//! Findings that need all ranks: messages to merge, patterns, waits; and near misses.
 
 use super::common::{Access, Program, access, advise, message, of};
 use hayase_advice::model::{Action, CallPart, Certainty, Change, Finding, Role, RuleId};
 use hayase_advice::search::Options;
 use hayase_trace::{Call, Event, Flags, Op};
 
-/// Element `i` of array `array`.
+/// Address of element `i` of array `array`.
 fn element(array: u64, i: u64) -> u64 {
     1_000_000 * array + 8 * i
 }
@@ -23,8 +23,8 @@ fn edits(finding: &Finding) -> Vec<(u32, Vec<u64>, Action)> {
     edits.iter().map(|edit| (edit.rank, edit.events().collect(), edit.action.clone())).collect()
 }
 
-/// Rank 0 writes what it sends, sends two messages; rank 1 receives and reads both. What happens in between is up to
-/// the case.
+/// Rank 0 writes its data and sends two messages; rank 1 receives and reads both. The arguments add accesses
+/// in between.
 fn two_messages(at_sender: Vec<Access>, at_receiver: Vec<Access>) -> Vec<Program> {
     let sender = Program::default()
         .then([touch(1, 1, 0..10), touch(1, 2, 0..10)].concat(), message(Call::Send, 0, element(1, 0), 80, 1))
@@ -44,7 +44,7 @@ fn messages_that_nothing_keeps_apart_are_one() {
     let [finding] = findings.as_slice() else { panic!("one finding: {findings:?}") };
     assert_eq!((finding.certainty(), finding.occurrences, finding.bytes), (Certainty::Proven, 1, 160));
     assert_eq!(finding.title, "messages sent to one rank at program.c:100 and program.c:101 could be one message");
-    // Two buffers at the sender are copied; at the receiver one follows the other.
+    // The sender copies two separate buffers; at the receiver they are contiguous.
     let merge = |copy| Action::Merge { with: vec![1], bytes: 160, copy, needs: Vec::new() };
     assert_eq!(edits(finding), [(0, vec![1], merge(160)), (1, vec![1], merge(0))]);
 }
@@ -57,7 +57,7 @@ fn messages_are_not_merged_when_the_second_is_not_ready_at_the_first() {
 #[test]
 fn messages_are_not_merged_when_the_receiver_still_needs_the_second_buffer() {
     assert!(found(&two_messages(Vec::new(), touch(0, 3, 10..11)), RuleId::A002).is_empty());
-    // The first message's buffer may be used: it has come.
+    // The buffer of the first message may be used: the message has arrived.
     assert_eq!(found(&two_messages(Vec::new(), touch(0, 3, 0..10)), RuleId::A002).len(), 1);
 }
 
@@ -83,7 +83,7 @@ fn a_loop_of_messages_is_one_finding_with_its_edits_folded() {
 
 #[test]
 fn what_can_be_merged_in_part_only_in_some_rounds_belongs_to_the_whole() {
-    // Three messages a round; in the second, the third is computed after the second has gone.
+    // Three messages a round; in the second round, the third is computed after the second has been sent.
     let (mut sender, mut receiver) = (Program::default(), Program::default());
     for round in 0..2 {
         let all = [touch(1, 1, 0..10), touch(1, 2, 0..10), touch(1, 3, 0..10)].concat();
@@ -111,7 +111,7 @@ fn what_can_be_merged_in_part_only_in_some_rounds_belongs_to_the_whole() {
     assert_eq!((of(Role::Communication), of(Role::Companion)), (vec![(100, 2)], vec![(101, 2), (102, 1)]));
 }
 
-/// Every rank calls two reductions, after these accesses before the second.
+/// Every rank calls two reductions, with these accesses before the second.
 fn two_reductions(between: Vec<Access>, second: Op) -> Vec<Program> {
     let reduce = |line: u32, from: u64, to: u64, op| Event {
         op,
@@ -147,13 +147,13 @@ fn a_reduction_that_needs_the_one_before_is_not_merged() {
     let sum = Op::from_name("sum").unwrap();
     assert!(found(&two_reductions([touch(0, 3, 0..1), touch(1, 2, 0..1)].concat(), sum), RuleId::A003).is_empty());
     assert!(found(&two_reductions(Vec::new(), Op::from_name("max").unwrap()), RuleId::A003).is_empty());
-    // One rank on which it is so is enough.
+    // One rank with such an access is enough.
     let mut ranks = two_reductions(Vec::new(), sum);
     ranks[2] = two_reductions(touch(1, 2, 0..1), sum).remove(2);
     assert!(found(&ranks, RuleId::A003).is_empty());
 }
 
-/// Rank 0 sends to all others, which receive: buffer and size by destination.
+/// Rank 0 sends to all others; `what` gives the buffer and size by destination.
 fn one_to_all(ranks: i32, what: impl Fn(i32) -> Option<(u64, u64)>) -> Vec<Program> {
     let mut root = Program::default().then(touch(1, 1, 0..400), Event::new(Call::Iprobe, 0, 0));
     let mut programs = vec![Program::default()];
@@ -213,7 +213,7 @@ fn what_is_sent_and_changed_in_between_is_no_broadcast() {
     assert!(found(&ranks, RuleId::A004).is_empty());
 }
 
-/// All others send to rank 0, which receives into these buffers.
+/// All other ranks send to rank 0, which receives into these buffers.
 fn all_to_one(ranks: i32, into: impl Fn(i32) -> u64, between: Vec<Access>) -> Vec<Program> {
     let mut root = Program::default();
     let mut programs = vec![Program::default()];
@@ -255,7 +255,7 @@ fn broadcasts_from_one_rank_after_the_other_are_no_reduction_at_their_receivers(
     assert_eq!(names, ["Bcast"]);
 }
 
-/// Every rank starts sends to these and receives from these, then waits.
+/// Every rank starts sends to its partners and receives from them, then waits.
 fn exchange(ranks: u32, partners: impl Fn(u32) -> Vec<u32>, block: u64) -> Vec<Program> {
     (0..ranks)
         .map(|me| {
@@ -318,8 +318,8 @@ fn waits(ranks: &[Program], rule: RuleId, eager: Option<u64>) -> Vec<Finding> {
 
 #[test]
 fn a_receive_waits_for_the_computation_of_its_sender() {
-    // Rank 0 computes 3 ms and 1 ms before it sends; rank 1 waits 4 ms, and rank 2 for rank 1 as long, through no fault
-    // of rank 1.
+    // Rank 0 computes 3 ms and 1 ms before it sends. Rank 1 waits 4 ms for it, and rank 2 waits as long for rank 1,
+    // which is not the cause.
     let ranks = [
         Program::default()
             .after(3_000_000, Event { site: 11, ..Event::new(Call::Iprobe, 0, 0) })
@@ -374,7 +374,7 @@ fn ranks_that_come_early_to_a_barrier_wait_for_the_last() {
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!((finding.time_ns, finding.ranks.to_string().as_str()), (12_000_000, "0-1, 3"));
     assert!(finding.text[0].contains("for rank 2"));
-    // Even work, no finding.
+    // Balanced work gives no finding.
     let even: Vec<Program> =
         (0..4).map(|_| Program::default().after(1_000_000, Event::new(Call::Barrier, 0, 0))).collect();
     assert!(waits(&even, RuleId::A103, None).is_empty());
@@ -425,8 +425,8 @@ fn a_run_whose_messages_never_meet_ends_with_a_note() {
     assert!(advice.notes.iter().any(|note| note.contains("waits at event 1")), "{:?}", advice.notes);
 }
 
-/// All ranks get a few bytes from rank 0 by a broadcast, and then more by another, twice; `reads` says whether they
-/// read the first before.
+/// Rank 0 broadcasts a few bytes and then more, twice; `reads` is true if the ranks read the first before the
+/// second.
 fn length_and_payload(first: u64, sizes: [u64; 2], reads: bool) -> Vec<Program> {
     let bcast = |line: u32, array: u64, bytes: u64| Event {
         peer: 0,
@@ -460,17 +460,17 @@ fn a_length_and_then_so_many_bytes_stay_two() {
     };
     let (proven, in_doubt) = (Some((Certainty::Proven, false)), Some((Certainty::Check, true)));
     for (first, sizes, reads, wanted) in [
-        // Read, and longer: its length.
+        // The first is read and the second longer: a length.
         (4, [400, 400], true, None),
         (8, [4, 400], true, None),
         (32, [400, 400], true, None),
-        // Not longer, but of several sizes.
+        // The second is not longer, but of several sizes.
         (8, [8, 4], true, None),
-        // Two values, or one that decides whether there is another.
+        // Two values, or one that decides if there is another.
         (8, [8, 8], true, in_doubt),
-        // What nobody reads decides nothing.
+        // Data that no rank reads decides nothing.
         (4, [400, 300], false, proven),
-        // Whatever begins with a length.
+        // A group that begins with a length.
         (36, [400, 400], true, in_doubt),
         (80, [40, 20], true, in_doubt),
         (80, [40, 40], true, in_doubt),
@@ -478,7 +478,7 @@ fn a_length_and_then_so_many_bytes_stay_two() {
         let ranks = length_and_payload(first, sizes, reads);
         assert_eq!(certainty(&ranks, true), wanted, "{first} B, {sizes:?}, read: {reads}");
     }
-    // What is read is not known: sizes say something.
+    // Reads were not recorded: only the sizes tell.
     assert_eq!(certainty(&length_and_payload(4, [400, 300], false), false), None);
     assert_eq!(certainty(&length_and_payload(4, [400, 400], false), false), in_doubt);
     assert_eq!(certainty(&length_and_payload(80, [400, 300], false), false), Some((Certainty::Check, false)));
@@ -486,8 +486,8 @@ fn a_length_and_then_so_many_bytes_stay_two() {
 
 #[test]
 fn what_is_replaced_is_sent_first() {
-    // The buffer is not touched before and after; still nothing may be put there before it is sent, nor be sent when
-    // something has come.
+    // The buffer is not touched before and after. Still no data may arrive in it before it is sent, and no received
+    // data may be sent from it.
     let replace = |peer: i32| Event {
         peer2: peer,
         tag2: 1,
@@ -506,7 +506,7 @@ fn what_is_replaced_is_sent_first() {
         let Action::Overlap { part, post, wait, .. } = action else { panic!("{action:?}") };
         match part {
             CallPart::Receive => assert_eq!((post.interval, post.fraction), (0, 1.0)),
-            // The call itself is its end.
+            // The call itself ends it.
             _ => assert_eq!((wait.interval, wait.fraction), (0, 1.0)),
         }
     }
@@ -514,7 +514,7 @@ fn what_is_replaced_is_sent_first() {
 
 #[test]
 fn counts_that_came_are_there_when_they_are_given() {
-    // Nothing is seen to read what was gathered, but the next call may be given it as its counts.
+    // No recorded access reads the gathered data, but the next call may read it as its counts.
     let gather = |rank: u32, bytes| Event {
         bytes,
         element: 4,
@@ -551,7 +551,7 @@ fn counts_that_came_are_there_when_they_are_given() {
     assert_eq!(late(400), [4, 4], "so many bytes are no counts of two ranks: up to the end");
 }
 
-/// A call at line 100 + `line` that names these requests.
+/// Creates a call at line 100 + `line` that names these requests.
 fn named(call: Call, line: u32, requests: &[u64]) -> Event {
     Event { requests: requests.into(), site: line + 1, ..Event::new(call, 0, 0) }
 }

@@ -1,4 +1,4 @@
-//! What nobody tells of: variables on the stack that begin and end, and code that is not instrumented.
+//! Effects that no call shows: variables on the stack that begin and end, and code without instrumentation.
 
 use super::common::names;
 use hayase_advice::doubts::Doubts;
@@ -8,7 +8,7 @@ use hayase_advice::stream::{Known, Steps};
 use hayase_trace::memory::{Kind, Level, Nest, Sink, Site, Writer as MemoryWriter};
 use hayase_trace::{Call, Event, Header, Site as CallSite, Writer};
 
-/// What is found of each communication: what it must stay between, and what is in doubt.
+/// Results for each communication: its blockers before and after, and its doubts.
 #[derive(Default)]
 struct Heard {
     spreads: Vec<Spread>,
@@ -27,9 +27,13 @@ impl Listener for Heard {
     fn call(&mut self, _: &Called<'_>) {}
 }
 
-/// Sites: 0 reads, 1 is where a function begins or ends, 2 is code without instrumentation, 3 a call of a function of
-/// such code, 4 and 5 what the call at address 99 writes and reads, 6 a block that begins or ends, 7 and 8 windows,
-/// from and up to where, 9 writes.
+/// Returns the sites of the tests:
+/// - 0 reads, 9 writes;
+/// - 1: a function begins or ends;
+/// - 2: code without instrumentation, 3: a call of a function of such code;
+/// - 4 and 5: writes and reads by the call at address 99;
+/// - 6: a block begins or ends;
+/// - 7 and 8: a window begins and ends.
 fn sites() -> [Site; 10] {
     let site = |address, kind, name: &str| Site { address, write: kind != Kind::Plain, kind, name: name.into() };
     [
@@ -46,7 +50,7 @@ fn sites() -> [Site; 10] {
     ]
 }
 
-/// A rank that makes these calls, with what is recorded before each.
+/// Searches a rank that makes these calls, with the recorded accesses before each.
 fn heard(events: &[Event], intervals: &[(u64, Vec<Nest>)]) -> (Heard, Known) {
     let (mut stream, mut memory) = (Vec::new(), Vec::new());
     let mut writer = Writer::new(&mut stream, &Header::new(0, 2)).unwrap();
@@ -81,7 +85,7 @@ fn calls(middle: Event) -> Vec<Event> {
     vec![event(Call::Init), event(Call::Barrier), middle, event(Call::Barrier), event(Call::Finalize)]
 }
 
-/// Ten reads of something else, at the positions from 0 on.
+/// Returns ten reads of other memory, at the positions from 0 on.
 fn elsewhere() -> Nest {
     Nest::new(0, 8, 0x9000, 0, &[Level { count: 10, stride: 8, step: 1 }])
 }
@@ -95,7 +99,7 @@ fn a_variable_is_no_buffer_before_its_function_begins_and_after_it_has_ended() {
     let [spread] = heard.spreads.as_slice() else { panic!("{:?}", heard.spreads) };
     assert_eq!((spread.early.block.dependence, spread.early.block.stamp), (Dependence::Flow, (2, 4)));
     assert_eq!((spread.late.block.dependence, spread.late.block.stamp), (Dependence::Anti, (3, 6)));
-    // Beginning and ending is no computation: what can overlap are the reads behind the one and before the other.
+    // The begin and end of a block are no computation: only the reads after the one and before the other can overlap.
     assert_eq!((spread.early.accesses, spread.late.accesses), (5, 6));
     for (lines, range) in [&spread.early.lines, &spread.late.lines].into_iter().zip([(6, 10), (1, 6)]) {
         assert_eq!(lines.len(), 1);
@@ -117,26 +121,27 @@ fn calls_of_code_that_is_not_instrumented_are_in_doubt_and_nothing_passes_it() {
     // Files are named without their folders.
     assert_eq!(known.foreign.keys().collect::<Vec<_>>(), ["libother.so.3", "program"]);
 
-    // A call of a function of such code is passed by nothing either, but the call of MPI behind it is the program's.
+    // Nothing passes a call of a function of such code either, but the program makes the MPI call behind it.
     let intervals = [(2, vec![elsewhere(), unknown(3, 10)])];
     let (heard, _) = self::heard(&calls(receive), &intervals);
     assert!(heard.doubts[0] == Doubts::default(), "{:?}", heard.doubts);
     assert_eq!(heard.spreads[0].early.block.dependence, Dependence::Opaque);
 }
 
-/// A receive or a send of eight bytes that nobody else touches.
+/// Creates a receive or a send of eight bytes that no other access touches.
 fn message(call: Call) -> Event {
     Event { peer: 1, tag: 1, bytes: 8, element: 8, buffer: 0x1000, site: 1, ..Event::new(call, 0, 0) }
 }
 
-/// An access of site `site` to eight bytes.
+/// Creates an access of site `site` to eight bytes.
 fn one(site: u32, address: u64, position: u64) -> Nest {
     Nest::new(site, 8, address, position, &[])
 }
 
 #[test]
 fn what_reads_a_status_stays_behind_the_call_that_writes_it() {
-    // Ten reads, the arguments of the receive; then ten reads, one of the status, which also decides what is sent next.
+    // Ten reads, the arguments of the receive; then ten reads, of which one is the status, which also decides the
+    // next send.
     let events = |middle| {
         let mut events = calls(middle);
         events.insert(3, message(Call::Send));
@@ -152,7 +157,7 @@ fn what_reads_a_status_stays_behind_the_call_that_writes_it() {
     let send = told.spreads.iter().find(|spread| spread.event == 3).unwrap();
     assert_eq!((send.early.block.dependence, send.early.block.stamp), (Dependence::Control, (2, u64::MAX)));
     assert!(send.beyond.as_ref().unwrap().accesses > send.early.accesses, "to be checked: before the receive");
-    // A status that is written again, or whose variable ends, holds nobody up.
+    // A later write of the status, or the end of its variable, delays nothing.
     let ends = Nest::new(1, 0x100, 0x4f80, 3, &[]);
     let again = [(2, vec![elsewhere(), status]), (3, vec![elsewhere(), ends, status])];
     let (told, _) = heard(&events(Event { buffer: 0x2000, ..message(Call::Recv) }), &again);
@@ -162,7 +167,8 @@ fn what_reads_a_status_stays_behind_the_call_that_writes_it() {
 
 #[test]
 fn what_may_decide_a_call_is_there_before_it_even_where_both_move() {
-    // Receive; ten reads; the receive's data is read; ten reads; a send of something else, which it may decide.
+    // Receive; ten reads; a read of the received data; ten reads; a send of other data, which the received data may
+    // decide.
     let receive = Event { buffer: 0x2000, ..message(Call::Recv) };
     let mut events = calls(receive);
     events.insert(3, message(Call::Send));
@@ -174,7 +180,7 @@ fn what_may_decide_a_call_is_there_before_it_even_where_both_move() {
     let (told, _) = heard(&events, &[(3, reads.to_vec())]);
     let of = |event| told.spreads.iter().find(|spread| spread.event == event).unwrap();
     let (receive, send) = (of(2), of(3));
-    // Each by itself may go to where the other still is.
+    // Each by itself may move to the present place of the other.
     assert_eq!((receive.late.block.stamp, send.early.block.stamp), ((3, 10), (2, u64::MAX)));
     let needs: Vec<u64> = send.needs.iter().map(|need| need.event).collect();
     assert_eq!(needs, [2], "the two must not cross");
@@ -182,7 +188,7 @@ fn what_may_decide_a_call_is_there_before_it_even_where_both_move() {
 
 #[test]
 fn a_call_stays_behind_the_write_of_a_variable_that_is_read_just_before_it() {
-    // A variable is written, ten reads, then it is read: an argument of the send, or its condition.
+    // A variable is written and, after ten reads, read: it is an argument of the send, or its condition.
     let variable = |site, position| Nest::new(site, 4, 0x6000, position, &[]);
     let intervals = |last: u64| {
         let loops = Nest::new(0, 8, 0x9000, 11, &[Level { count: 10, stride: 8, step: 1 }]);
@@ -194,14 +200,14 @@ fn a_call_stays_behind_the_write_of_a_variable_that_is_read_just_before_it() {
     let [send] = told.spreads.as_slice() else { panic!("{:?}", told.spreads) };
     assert_eq!((send.early.block.dependence, send.early.block.stamp), (Dependence::Control, (2, 10)));
     assert!(send.beyond.as_ref().unwrap().accesses > send.early.accesses);
-    // What is read before a loop belongs to the loop.
+    // Reads before a loop belong to the loop.
     let (told, _) = heard(&calls(message(Call::Send)), &intervals(10));
     assert!(told.spreads[0].beyond.is_none() && told.spreads[0].early.block.stamp < (2, 10), "{:?}", told.spreads);
 }
 
 #[test]
 fn a_number_that_a_call_takes_by_address_is_read_when_it_is_posted() {
-    // It is written behind the first reads, and again behind the call.
+    // The variable is written after the first reads, and again after the call.
     let events = |call| calls(Event { buffer: 0x2000, ..message(call) });
     let argument = one(5, 0x6000, 11);
     let intervals = [(2, vec![elsewhere(), one(9, 0x6000, 10), argument]), (3, vec![elsewhere(), one(9, 0x6000, 10)])];
@@ -263,7 +269,7 @@ fn nothing_passes_a_call_while_others_may_write_memory_of_this_rank() {
     let send = told.spreads.iter().find(|spread| spread.event == 3).unwrap();
     assert_eq!((send.early.block.dependence, send.early.block.stamp), (Dependence::Opaque, (2, u64::MAX)));
     assert_eq!((send.late.block.dependence, send.late.block.stamp), (Dependence::Opaque, (4, u64::MAX)));
-    // Once it is freed, all is as before.
+    // After the window is freed, all is as before.
     let freed = [(1, vec![window(7)]), (2, vec![window(8)]), (3, vec![elsewhere()])];
     let (told, _) = heard(&events(receive), &freed);
     let send = told.spreads.iter().find(|spread| spread.event == 3).unwrap();

@@ -1,4 +1,4 @@
-//! The memory map of a process, as `/proc/self/maps` has it: which file an address was loaded from.
+//! Memory map of a process in the form of `/proc/self/maps`: the file that an address was loaded from.
 
 use hayase::base::Arrange;
 use std::path::PathBuf;
@@ -12,20 +12,21 @@ pub struct Maps(Vec<Piece>);
 struct Piece {
     start: u64,
     end: u64,
-    /// Where in the file it begins \[B\].
+    /// Offset of its begin in the file \[B\].
     offset: u64,
     path: PathBuf,
 }
 
 impl Maps {
-    /// Reads lines `start-end perms offset device inode path`; others, and pieces of no file, are passed over.
+    /// Reads lines `start-end perms offset device inode path`; other lines, and pieces without a file, are
+    /// skipped.
     pub fn parse(text: &str) -> Self {
         let mut pieces: Vec<Piece> = text.lines().filter_map(piece).collect();
         pieces.arrange_by_key(|piece| piece.start);
         Self(pieces)
     }
 
-    /// The file of an address, and where in the file it is \[B\].
+    /// Returns the file of an address, and the offset in the file \[B\].
     pub fn find(&self, address: u64) -> Option<(&PathBuf, u64)> {
         let after = self.0.partition_point(|piece| piece.start <= address);
         let piece = self.0[..after].last().filter(|piece| address < piece.end)?;
@@ -34,7 +35,7 @@ impl Maps {
 }
 
 fn piece(line: &str) -> Option<Piece> {
-    // The path is the rest of the line, blanks and all.
+    // The path is the rest of the line, including blanks.
     let mut rest = line;
     let mut word = || {
         let trimmed = rest.trim_start();

@@ -1,8 +1,8 @@
 //! Call sites: from the addresses that a recorder saw to files, lines and functions.
 //!
-//! Every process has its program and libraries elsewhere (position-independent programs, address-space layout
-//! randomisation), so each rank's memory map says which place of which file an address was. The same place of the
-//! same file is worked out once for all ranks.
+//! Every process has its program and libraries at other addresses (position-independent programs,
+//! address-space layout randomisation). So each rank's memory map tells the file and the offset of an
+//! address. The same place of the same file is looked up once for all ranks.
 
 mod maps;
 mod module;
@@ -28,19 +28,19 @@ use hayase_trace::{EXTENSION, Site};
 /// The table of call sites of a rank's stream.
 pub type Table = BTreeMap<u32, Site>;
 
-/// What came of the call sites.
+/// Results of naming the call sites.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// Different places of programs and libraries.
+    /// Number of different places of programs and libraries.
     pub places: usize,
-    /// Those of them whose file and line are known.
+    /// Number of places with a known file and line.
     pub lines: usize,
-    /// The tables of all ranks, with names.
+    /// Tables of all ranks, with names.
     pub tables: BTreeMap<u32, Table>,
 }
 
 impl Resolved {
-    /// The name of a call site of a rank, by its number from 1, or else by its address.
+    /// Returns the name of a call site of a rank, by its number from 1, or else by its address.
     pub fn name(&self, rank: u32, number: Option<u32>, address: u64) -> Option<&str> {
         let table = self.tables.get(&rank)?;
         let numbered = number.and_then(|number| table.get(&number.checked_sub(1)?));
@@ -48,14 +48,14 @@ impl Resolved {
         Some(site.name.as_str())
     }
 
-    /// The programs and libraries that have places whose lines are not known.
+    /// Returns the programs and libraries that have places without a known line.
     pub fn objects_without_lines(&self) -> BTreeSet<&str> {
         let sites = self.tables.values().flat_map(BTreeMap::values);
         sites.filter_map(|site| object_without_line(&site.name)).collect()
     }
 }
 
-/// Names of single addresses of a recording's processes, worked out when they are asked for and kept.
+/// Names of single addresses of a recording's processes, looked up on demand and kept.
 #[derive(Debug)]
 pub struct Names {
     maps: BTreeMap<u32, Maps>,
@@ -70,7 +70,7 @@ struct Known {
 }
 
 impl Names {
-    /// Of the recording in this folder; files below `source` are named from there.
+    /// Opens the names of the recording in this folder; files below `source` are named relative to it.
     ///
     /// # Errors
     /// Those of reading the memory maps.
@@ -78,9 +78,9 @@ impl Names {
         Ok(Self { maps: maps(folder)?, source: source.to_owned(), known: Mutex::default() })
     }
 
-    /// The place of an address of a rank's process; `None` where no file was.
+    /// Returns the place of an address of a rank's process; `None` if no file was there.
     ///
-    /// Cost: a module is read when it is asked for first.
+    /// Cost: a module is read when it is first needed.
     pub fn name(&self, rank: u32, address: u64) -> Option<String> {
         let (path, offset) = self.maps.get(&rank)?.find(address)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl Names {
     }
 }
 
-/// The memory maps of all ranks.
+/// Returns the memory maps of all ranks.
 fn maps(folder: &Path) -> io::Result<BTreeMap<u32, Maps>> {
     let map = |(rank, path)| Ok((rank, Maps::parse(&String::from_utf8_lossy(&fs::read(path)?))));
     files(folder, "maps")?.into_iter().map(map).collect()
@@ -101,7 +101,8 @@ fn maps(folder: &Path) -> io::Result<BTreeMap<u32, Maps>> {
 
 /// Names the call sites of all ranks and the callers above them, and writes the names into their streams.
 ///
-/// `tables` has what the streams say; what has a name keeps it. Files below `source` are named from there.
+/// `tables` holds the sites of the streams; sites with a name keep it. Files below `source` are named
+/// relative to it.
 ///
 /// Cost: each module is read once; each stream is copied.
 ///
@@ -110,7 +111,7 @@ fn maps(folder: &Path) -> io::Result<BTreeMap<u32, Maps>> {
 pub fn resolve(folder: &Path, mut tables: BTreeMap<u32, Table>, source: &Path) -> io::Result<Resolved> {
     let maps = maps(folder)?;
     let place = |rank: u32, address: u64| maps.get(&rank).and_then(|maps| maps.find(address));
-    // The places of each module, each with its names: those of functions that were put into others come first.
+    // Places of each module, each with its names: those of inlined functions come first.
     let mut places: BTreeMap<&PathBuf, BTreeMap<u64, Vec<String>>> = BTreeMap::new();
     for (rank, table) in &tables {
         for site in table.values().filter(|site| site.name.is_empty()) {
@@ -135,7 +136,7 @@ pub fn resolve(folder: &Path, mut tables: BTreeMap<u32, Table>, source: &Path) -
         }
     }
     let sites = || tables.iter().flat_map(|(rank, table)| table.values().map(|site| (*rank, site)));
-    // A place is a place of the source where that is known: one instruction of an interpreter is many.
+    // A place is a place of the source if that is known: one instruction of an interpreter stands for many.
     let known: BTreeSet<&str> = sites().map(|(_, site)| site.name.as_str()).filter(|name| has_line(name)).collect();
     let unknown = sites().filter(|(_, site)| !has_line(&site.name));
     let unknown: BTreeSet<_> = unknown.filter_map(|(rank, site)| place(rank, site.address)).collect();

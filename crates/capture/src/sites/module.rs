@@ -1,4 +1,4 @@
-//! A program or library on disk: which line of the source an instruction belongs to.
+//! A program or library on disk: finds the source line of an instruction.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use super::symbols::{Symbols, demangled};
 
 /// A program or library.
 pub struct Module {
-    /// Its name without folders.
+    /// Name without folders.
     short: String,
-    /// Pieces of the file: where each begins, how long it is, and the address that the linker gave it.
+    /// Pieces of the file: offset, length, and the address that the linker gave it.
     segments: Vec<(u64, u64, u64)>,
-    /// Lines, in it or in a file of its own.
+    /// Line table, from the module or from a separate file.
     lines: Option<Loader>,
     symbols: Symbols,
 }
@@ -26,9 +26,10 @@ impl std::fmt::Debug for Module {
 }
 
 impl Module {
-    /// Reads what there is: a file that cannot be read has neither lines nor functions.
+    /// Reads the available information: a file that cannot be read has neither lines nor functions.
     ///
-    /// Debug information may be in a file of its own, beside the module or where systems keep it, by its build id.
+    /// Debug information may be in a separate file, beside the module or where systems keep it, by its build
+    /// id.
     pub fn open(path: &Path) -> Self {
         let short = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let nothing = Self { short, segments: Vec::new(), lines: None, symbols: Symbols::default() };
@@ -40,7 +41,7 @@ impl Module {
         });
         let separate = if object.has_debug_symbols() { None } else { separate(path, &object) };
         let mut symbols = Symbols::of(&object);
-        // What was stripped from the module is there.
+        // The separate file has the sections that were stripped from the module.
         if let Some(data) = separate.as_ref().and_then(|path| fs::read(path).ok())
             && let Ok(object) = object::File::parse(&*data)
         {
@@ -50,14 +51,14 @@ impl Module {
         Self { segments: segments.collect(), lines, symbols, ..nothing }
     }
 
-    /// Names the place at this offset of the file (in bytes from its beginning), and the places that it was put into by
-    /// the compiler: functions that became part of others, the innermost first. There is one name at least.
+    /// Names the place at this offset of the file (in bytes from its beginning), and the places that the
+    /// compiler inlined it into, the innermost first. There is at least one name.
     ///
     /// A name is `file:line (function)`; without debug information `module: function+0x12`, without symbols
-    /// `module+0x1234`. Files below `folder` are named from there.
+    /// `module+0x1234`. Files below `folder` are named relative to it.
     ///
-    /// Source: DWARF 5, section 6.2 (line numbers); the ELF program headers lead from a place in the file to the
-    /// address that the linker gave it, `va = offset - p_offset + p_vaddr`.
+    /// Source: DWARF 5, section 6.2 (line numbers); the ELF program headers lead from a place in the file to
+    /// the address that the linker gave it, `va = offset - p_offset + p_vaddr`.
     pub fn names(&self, offset: u64, folder: &Path) -> Vec<String> {
         let segment =
             self.segments.iter().find(|(start, length, _)| offset.checked_sub(*start).is_some_and(|at| at < *length));
@@ -75,14 +76,14 @@ impl Module {
     }
 }
 
-/// `file:line (function)` of the innermost function, then of each that it was put into; nothing where the first is not
-/// known.
+/// Returns `file:line (function)` of the innermost function, then of each that it was inlined into; nothing
+/// if the first is not known.
 fn lines(loader: &Loader, address: u64, folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else { return names };
     while let Ok(Some(frame)) = frames.next() {
         let Some((file, line)) = frame.location.and_then(|location| location.file.zip(location.line)) else { break };
-        // Line 0: the compiler's own instruction.
+        // Line 0: an instruction of the compiler itself.
         if line == 0 {
             break;
         }
@@ -98,7 +99,7 @@ fn lines(loader: &Loader, address: u64, folder: &Path) -> Vec<String> {
     names
 }
 
-/// Without `.` and, where it is only text, `a/..`.
+/// Removes `.` and, by the text alone, `a/..`.
 pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -113,8 +114,9 @@ pub fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Where the debug information of a module is, if it is not in it: `/usr/lib/debug/.build-id/ab/cdef.debug`, or a file
-/// that the module names, beside it or below `.debug` or `/usr/lib/debug`.
+/// Returns the file with the debug information of a module that has none:
+/// `/usr/lib/debug/.build-id/ab/cdef.debug`, or a file that the module names, beside it or below `.debug` or
+/// `/usr/lib/debug`.
 fn separate(path: &Path, object: &object::File<'_>) -> Option<PathBuf> {
     let debug = Path::new("/usr/lib/debug");
     let mut candidates = Vec::new();

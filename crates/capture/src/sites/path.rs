@@ -1,4 +1,4 @@
-//! The callers above a call site, with their names: from what a recorder saw to what the program's author wrote.
+//! Names of the callers above a call site: from the recorder's data to the author's source.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use hayase_trace::{Frame, Site};
 
 use super::module::normal;
 
-/// Functions of the system that start a program or a thread: above them is nothing of the program.
+/// Functions of the system that start a program or a thread: nothing of the program is above them.
 const STARTS: [&str; 7] = [
     "_start",
     "__libc_start_main",
@@ -18,15 +18,15 @@ const STARTS: [&str; 7] = [
     "clone3",
 ];
 
-/// What imports modules of Python: nobody's place.
+/// Importer of Python modules, which is not a place of the program.
 const IMPORTING: &str = "<frozen importlib";
 
 /// Names a site and its callers.
 ///
-/// `names` has of an address the file that it is in and its names: its own, then those of the functions that its
-/// function was put into, which become callers. Callers end with `main`. A call from a library of an interpreter's is
-/// named after the line of the innermost function of the interpreted language: what its own place is called says
-/// nothing to those who wrote the program.
+/// `names` returns the file of an address and its names: its own, then those of the functions that it was
+/// inlined into, which become callers. Callers end with `main`. A call from a library of an interpreter is
+/// named after the innermost line of the interpreted language: the call's own place means nothing to the
+/// authors of the program.
 pub fn name<'a>(site: &mut Site, source: &Path, names: impl Fn(u64) -> Option<(&'a PathBuf, &'a Vec<String>)>) {
     let unknown = |address: u64| format!("{address:#x}");
     let mut callers: Vec<Frame> = Vec::new();
@@ -65,13 +65,14 @@ pub fn name<'a>(site: &mut Site, source: &Path, names: impl Fn(u64) -> Option<(&
     site.callers = callers;
 }
 
-/// Whether a library is an extension of Python by its name: `MPI.cpython-311-x86_64-linux-gnu.so`, `MPI.abi3.so`.
+/// Returns true if a library is an extension of Python by its name: `MPI.cpython-311-x86_64-linux-gnu.so`,
+/// `MPI.abi3.so`.
 fn is_extension(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.contains(".cpython-") || name.contains(".abi3.")
 }
 
-/// The name of a place, from this folder on if it is below.
+/// Returns the name of a place, relative to a folder if it is below it.
 fn below(name: &str, folder: &Path) -> String {
     let (place, function) = name.rsplit_once(" (").map_or((name, ""), |(place, _)| (place, &name[place.len()..]));
     let file = normal(Path::new(place));

@@ -1,4 +1,4 @@
-//! The functions of a program or library by its tables of symbols: what is known without debug information.
+//! Functions of a program or library from its symbol tables, which exist without debug information.
 
 use hayase::base::Arrange;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -10,13 +10,13 @@ pub struct Symbols(Vec<Symbol>);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Symbol {
     start: u64,
-    /// Behind the last byte; as `start`, where it is not known.
+    /// One past the last byte; equal to `start` if unknown.
     end: u64,
     name: String,
 }
 
 impl Symbols {
-    /// Those of a file: of its whole table or, where that was stripped, what it exports to others.
+    /// Reads the functions of a file: from its whole table or, if that was stripped, from its exports.
     pub fn of(object: &object::File<'_>) -> Self {
         let functions = |symbol: object::Symbol<'_, '_>| {
             let is_function = symbol.kind() == SymbolKind::Text && symbol.is_definition();
@@ -28,14 +28,14 @@ impl Symbols {
         };
         let mut symbols: Vec<Symbol> = object.symbols().filter_map(functions).collect();
         symbols.extend(object.dynamic_symbols().filter_map(functions));
-        // Of several names, the first in the alphabet: the same on every machine. Of those that begin together, the
-        // longest is the function.
+        // Of several names, the first in the alphabet: the same on every machine. Of symbols with the same
+        // begin, the longest is the function.
         symbols.arrange_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)).then(a.name.cmp(&b.name)));
         symbols.dedup_by_key(|symbol| symbol.start);
         Self(symbols)
     }
 
-    /// `function+0x12`; `None`: no function is known to be there.
+    /// Returns `function+0x12`; `None` if no function is known there.
     pub fn name(&self, address: u64) -> Option<String> {
         let after = self.0.partition_point(|symbol| symbol.start <= address);
         let symbol = self.0[..after].last()?;
@@ -44,19 +44,19 @@ impl Symbols {
     }
 }
 
-/// The name of a function as it stands in the source, without what makes names of C++ long.
+/// Returns the name of a function as in the source, without the parts that make names of C++ long.
 pub fn demangled(name: &str) -> String {
-    // A function of C may be called as the types of C++ are mangled: `f` is no `float`.
+    // The name of a C function may look like a mangled type of C++: `f` is not `float`.
     if !["_Z", "__Z", "_R"].iter().any(|start| name.starts_with(start)) {
         return name.to_owned();
     }
     shortened(&addr2line::demangle_auto(name.into(), None))
 }
 
-/// Arguments of templates of more characters are left out.
+/// Template arguments longer than this number of characters are left out.
 const LONG: usize = 24;
 
-/// A name without types: no arguments, no result, long arguments of templates as `<...>`.
+/// Returns a name without types: no arguments, no result, long template arguments as `<...>`.
 fn shortened(name: &str) -> String {
     if !name.contains(['(', '<']) {
         return name.to_owned();
@@ -77,7 +77,8 @@ fn shortened(name: &str) -> String {
             short += if length > LONG { "<...>" } else { &rest[..length] };
             at += length;
         } else if rest.starts_with('(') {
-            // Arguments: those of a lambda are followed by its number, those of a function by what encloses nothing.
+            // Arguments: after those of a lambda comes its number; those of a function end the name, since
+            // nothing encloses them.
             at += closing(rest, '(', ')');
             if !name[at..].contains("::") && !name[at..].starts_with('#') {
                 break;
@@ -88,7 +89,7 @@ fn shortened(name: &str) -> String {
             at += next.len_utf8();
         }
     }
-    // Functions of templates have their result before them.
+    // Functions of templates are preceded by their result.
     let mut depth = 0_i32;
     let mut begin = 0;
     for (at, character) in short.char_indices() {
@@ -102,20 +103,21 @@ fn shortened(name: &str) -> String {
     short.split_off(begin)
 }
 
-/// The operator whose name is cut into otherwise, if the name so far ends with `operator`.
+/// Returns the operator at the begin of `rest` if the name so far ends with `operator`: its brackets are not
+/// brackets.
 fn operator<'a>(before: &str, rest: &'a str) -> Option<&'a str> {
     const ALL: [&str; 12] = ["()", "<<=", ">>=", "<=>", "<<", ">>", "<=", ">=", "->*", "->", "<", ">"];
     let found = ALL.iter().find(|operator| rest.starts_with(**operator))?;
     before.ends_with("operator").then(|| &rest[..found.len()])
 }
 
-/// How far it is to the bracket that closes the first, that included.
+/// Returns the length up to and including the bracket that closes the first one.
 fn closing(text: &str, open: char, close: char) -> usize {
     let mut depth = 0;
     for (at, character) in text.char_indices() {
         match character {
             _ if character == open => depth += 1,
-            // Not that of an arrow.
+            // Not the bracket of an arrow.
             _ if character == close && !text[..at].ends_with('-') => depth -= 1,
             _ => {}
         }

@@ -74,37 +74,41 @@ macro_rules! spec {
 }
 
 spec! {
-    /// Algorithm of barriers.
+    /// Algorithm of barriers: `dissemination`, `recursive-doubling`, `ring`, `binomial`, `linear`, `bruck`.
     barrier = Barrier,
-    /// Algorithm of broadcasts.
+    /// Algorithm of broadcasts: `binomial`, `scatter-allgather`, `scatter-ring`, `knomial`, `binary`,
+    /// `chain`, `pipeline`, `linear`.
     bcast = Bcast,
-    /// Algorithm of reduces.
+    /// Algorithm of reduces: `binomial`, `rabenseifner`, `knomial`, `binary`, `in-order-binary`, `chain`,
+    /// `pipeline`, `linear`.
     reduce = Reduce,
-    /// Algorithm of allreduces.
+    /// Algorithm of allreduces: `recursive-doubling`, `rabenseifner`, `ring`, `reduce-bcast`, `linear`.
     allreduce = Allreduce,
-    /// Algorithm of gathers.
+    /// Algorithm of gathers: `binomial`, `linear`, `linear-nonblocking`, `linear-sync`.
     gather = Gather,
-    /// Algorithm of gathervs.
+    /// Algorithm of gathervs: `linear`, `linear-nonblocking`, `linear-sync`.
     gatherv = Gatherv,
-    /// Algorithm of scatters.
+    /// Algorithm of scatters: `binomial`, `linear`, `linear-nonblocking`.
     scatter = Scatter,
-    /// Algorithm of scattervs.
+    /// Algorithm of scattervs: `linear`, `linear-nonblocking`.
     scatterv = Scatterv,
-    /// Algorithm of allgathers.
+    /// Algorithm of allgathers: `recursive-doubling`, `bruck`, `ring`, `neighbor-exchange`, `linear`.
     allgather = Allgather,
-    /// Algorithm of allgathervs.
+    /// Algorithm of allgathervs: `recursive-doubling`, `bruck`, `ring`, `neighbor-exchange`, `linear`.
     allgatherv = Allgatherv,
-    /// Algorithm of alltoalls.
+    /// Algorithm of alltoalls: `bruck`, `pairwise`, `simple-spread`, `scattered`, `linear`.
     alltoall = Alltoall,
-    /// Algorithm of alltoallvs.
+    /// Algorithm of alltoallvs: `pairwise`, `simple-spread`, `scattered`, `linear`.
     alltoallv = Alltoallv,
-    /// Algorithm of reduce-scatters.
+    /// Algorithm of reduce-scatters: `recursive-halving`, `recursive-doubling`, `pairwise`, `ring`,
+    /// `reduce-then-scatter`.
     reduce_scatter = ReduceScatter,
-    /// Algorithm of reduce-scatters of equal blocks.
+    /// Algorithm of reduce-scatters of equal blocks: `recursive-halving`, `recursive-doubling`,
+    /// `interleaved`, `pairwise`, `ring`, `reduce-then-scatter`.
     reduce_scatter_block = ReduceScatterBlock,
-    /// Algorithm of scans.
+    /// Algorithm of scans: `recursive-doubling`, `linear`.
     scan = Scan,
-    /// Algorithm of exscans.
+    /// Algorithm of exscans: `recursive-doubling`, `linear`.
     exscan = Exscan,
 }
 

@@ -5,12 +5,16 @@ use crate::diagnostic::Located;
 use crate::topology::OneOrList;
 use crate::units::Time;
 
-/// `[faults]`: links and switches that fail, from the start or at a time. A link named as the program prints
-/// it (`switch 0 -> switch 1`) is that direction; `switch 0 <-> switch 1` is a cable, both directions. A
-/// switch that fails takes all its links down.
+/// `[faults]`: links and switches that fail, from the start or at a time. A link named as the program
+/// prints it (`switch 0 -> switch 1`) is that direction; `switch 0 <-> switch 1` is a cable, both
+/// directions. A switch that fails takes all its links down. Names are those of `hayase topology show NAME
+/// -o x.csv`; a name means all parallel cables, with `#2` behind it the second one. With one seed, all that
+/// fails of 1 % also fails of 5 %. Faults from the start apply to every transport, later ones to flows
+/// alone (not with `solver = "groups"`).
 #[spec(partial, Default)]
 pub struct FaultsSpec {
-    /// Cables that fail: a part of all cables between switches, drawn at random, or names.
+    /// Cables that fail: a part of all cables between switches, drawn at random (the nearest whole number),
+    /// or names.
     pub links: Option<Located<OneOrList<String>>>,
     /// Switches that fail: a part of all switches, drawn at random, or names.
     pub switches: Option<Located<OneOrList<String>>>,
@@ -60,7 +64,8 @@ pub struct EventSpec {
     pub switch: Option<Located<String>>,
     /// New state: `down` if it fails, `up` if it comes back.
     pub state: Option<StateSpec>,
-    /// New bandwidth, instead of a state: a part of the original (`50 %`) or a bandwidth.
+    /// New bandwidth, instead of a state: a part of the original (`50 %`; `100 %` restores it) or a
+    /// bandwidth.
     pub bandwidth: Option<Located<String>>,
 }
 

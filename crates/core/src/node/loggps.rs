@@ -66,8 +66,8 @@ pub struct LogGpsSpec {
     /// Longest message that is sent without waiting for the receiver.
     #[serde(rename = "S")]
     pub sync: Located<Bytes>,
-    /// Sharing of a receiver's bandwidth by messages that flow to it at the same time: `true`, as in the
-    /// paper (the default), `"wire"`, or `false` (without a fabric).
+    /// Sharing of a receiver's bandwidth by messages that flow to it at the same time, without a fabric:
+    /// `true` by message, as in the paper (the default); `"wire"` by byte; `false` for none.
     #[serde(default, skip_serializing_if = "ReceiverSharing::is_default")]
     pub receiver_sharing: ReceiverSharing,
     /// Room at each receiver for messages up to S that are under way or that no receive has asked for yet. A

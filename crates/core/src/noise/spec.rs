@@ -12,14 +12,14 @@ use crate::units::Time;
 /// Shortest period. More frequent stops make a processor slower; use a straggler's `speed` for that.
 const SHORTEST: Time = Time::from_ps(100e3);
 
-/// `[noise]`: stops of the ranks' processors, caused by the operating system, for example. A stop delays the
-/// calculation or overhead of a rank; a rank that waits loses nothing.
+/// `[noise]`: stops of the ranks' processors, caused by the operating system, for example. A stop delays
+/// the calculation or overhead of a rank; a rank that waits loses nothing. `--noise` replaces this table.
 #[spec]
 pub struct NoiseSpec {
     /// Mean length of a stop; "25 us".
     pub length: Located<Time>,
     /// Time from the beginning of one stop of a rank to that of the next (default: one stop in each
-    /// calculation of a rank, however long that is); "1 ms".
+    /// calculation of a rank, however long that is). At least 100 ns, and longer than `length`; "1 ms".
     pub period: Option<Located<Time>>,
     /// Distribution of the lengths of stops (default `fixed`).
     #[serde(default)]
@@ -77,10 +77,11 @@ pub enum Phase {
     Synchronised,
 }
 
-/// `[[straggler]]`: ranks that compute more slowly than the rest, always or for a while.
+/// `[[straggler]]`: ranks that compute more slowly than the rest, always or for a while. `--straggler` adds
+/// one. A farm without a fabric takes `ranks` and `speed` alone.
 #[spec]
 pub struct StragglerSpec {
-    /// Ranks: a number, a list, or a text like "0-7,12".
+    /// Ranks (one of `ranks`, `nodes` and `count` is required): a number, a list, or a text like "0-7,12".
     pub ranks: Option<Located<Numbers>>,
     /// Nodes, instead of `ranks`: all ranks on them.
     pub nodes: Option<Located<Numbers>>,
@@ -89,7 +90,8 @@ pub struct StragglerSpec {
     /// Job to which `ranks` and `count` refer, if there are several jobs (default: all ranks are numbered,
     /// job by job).
     pub job: Option<Located<String>>,
-    /// Speed of the processors: a fraction of the normal speed ("50 %", 0.5), or a factor ("x2").
+    /// Speed of the processors: a fraction of the normal speed ("50 %", 0.5), or a factor ("x2"). Above 0;
+    /// a number above 1 needs `%` or `x`.
     pub speed: Located<Speed>,
     /// Start of the slow time (default 0 s); "1 ms".
     pub start: Option<Located<Time>>,

@@ -11,7 +11,8 @@ use crate::units::Bytes;
 table! {
     /// `[workload.adv]`: every message goes to a random rank of the k-th group after its sender's.
     pub struct AdvSpec {
-        /// Distance from the sender's group to the destination group (default 1).
+        /// Distance from the sender's group to the destination group (default 1). Negative for groups
+        /// before it; a multiple of the number of groups is refused.
         #[serde(default = "next")]
         pub k: Located<i64>,
         /// Number of messages of each rank (default 1).

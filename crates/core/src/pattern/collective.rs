@@ -14,7 +14,8 @@ table! {
     pub struct CollectiveSpec {
         /// Operation; "allreduce".
         pub operation: Located<Operation>,
-        /// Algorithm (default: chosen by the rules for this number of ranks and size); "rabenseifner".
+        /// Algorithm (default: chosen by the rules for this number of ranks and size). One that does not
+        /// suit the number of ranks is refused; "rabenseifner".
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub algorithm: Option<Located<Algorithm>>,
         /// Library whose rules choose the algorithm if none is named: `mpich` (default) or `open-mpi`.

@@ -32,7 +32,8 @@ patterns! {
     Allreduce(super::AllreduceSpec),
     /// The data of one rank go to all ranks.
     Broadcast(super::BroadcastSpec),
-    /// One call of a collective, by the same algorithms as in programs.
+    /// One call of a collective, by the same algorithms as in programs. Without `injection`, ranks start
+    /// and wait as the algorithm says. All ranks have blocks of one size, also in gatherv and the like.
     Collective(super::CollectiveSpec),
     /// Neighbours in a grid of ranks exchange their borders.
     Halo(super::HaloSpec),
@@ -44,13 +45,17 @@ patterns! {
     Ring(super::RingSpec),
     /// Every message goes to a random rank.
     UniformRandom(super::UniformRandomSpec),
-    /// Every message goes to the k-th group after its sender's.
+    /// Every message goes to a random rank of the k-th group after its sender's.
     Adv(super::AdvSpec),
-    /// Every group sends to one other group.
+    /// Every group sends to one other group of its size, drawn at random, each rank to the rank at its
+    /// position there.
     GroupPermutation(super::GroupPermutationSpec),
-    /// A fraction of all messages goes to one group.
+    /// A fraction of all messages goes to random ranks of one group, the rest to any other rank.
     HotGroup(super::HotGroupSpec),
-    /// The permutation that puts the highest load on a link.
+    /// The permutation of all nodes that puts the highest load on a link under the routing rule. It is
+    /// found by matching, for eight links of each kind; exact for them if each pair has one route. On more
+    /// than 2,048 nodes, nodes of a switch send alike. Rules that choose by the messages under way are
+    /// refused. Source: B. Towles, W. Dally, SPAA 2002.
     WorstCase(super::WorstCaseSpec),
     /// Messages listed in a CSV file.
     File(super::FileSpec),

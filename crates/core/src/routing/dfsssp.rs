@@ -19,7 +19,8 @@ use crate::fabric::Fabric;
 /// 2011.
 #[spec(partial, Default)]
 pub struct DfssspSpec {
-    /// Order in which destinations get their routes: `switches`, `round-robin` or `random`.
+    /// Order in which destinations get their routes: `switches` (default), from the switch with the most
+    /// nodes to the one with the fewest; `round-robin`, one node of each switch after another; or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]
     pub order: Order,
 }

@@ -23,7 +23,7 @@ use crate::rng::Mix;
 pub struct DimensionOrderSpec {
     /// Order in which the dimensions are crossed (default `[0, 1, ...]`: x, then y).
     pub order: Option<Located<Vec<Located<u32>>>>,
-    /// Direction round a ring if both are equally long (default positive).
+    /// Direction round a ring if both are equally long (default positive); no effect on a HyperX.
     pub ties: Option<Ties>,
 }
 

@@ -14,7 +14,8 @@ use crate::fabric::Fabric;
 /// so that on trees of three levels all messages that come up to a switch may leave it by one port.
 #[spec(partial, Default)]
 pub struct MinHopSpec {
-    /// Order in which destinations get their routes: `switches`, `round-robin` or `random`.
+    /// Order in which destinations get their routes: `switches` (default), from the switch with the most
+    /// nodes to the one with the fewest; `round-robin`, one node of each switch after another; or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]
     pub order: Order,
 }

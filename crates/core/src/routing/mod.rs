@@ -143,37 +143,41 @@ macro_rules! routing_rules {
 }
 
 routing_rules! {
-    /// Up a tree by the destination's number, so that each down link serves few destinations.
+    /// Up a tree by the destination's number, so that each down link serves few destinations (default on
+    /// trees).
     DModK(DModKSpec) = "d-mod-k",
     /// Up a tree by the source's number.
     SModK(SModKSpec) = "s-mod-k",
     /// Up a tree by a seeded hash of source and destination (ECMP by flow).
     Hashed(HashedSpec) = "hashed",
-    /// One dimension of a grid after another.
+    /// One dimension after another, each the shorter way round; on grids and hyper-crossbars (default
+    /// there) and HyperX.
     DimensionOrder(DimensionOrderSpec) = "dimension-order",
-    /// One dimension after another, in an order drawn for each message.
+    /// One dimension of a grid, hyper-crossbar or HyperX after another, in an order drawn for each message.
     RandomOrder(RandomOrderSpec) = "random-order",
-    /// Minimal on a grid or HyperX, step by step over the least busy link.
+    /// Minimal on a grid, hyper-crossbar or HyperX, step by step over the least busy link.
     MinAdaptive(MinAdaptiveSpec) = "min-adaptive",
     /// Dimension order on a HyperX, with at most one detour a dimension over less busy links.
     Doal(DoalSpec) = "doal",
-    /// A plane chosen by message, and a rule within it.
+    /// A plane chosen by message, and a rule within it; on rails and on multi-plane fabrics (default
+    /// there).
     Planes(PlanesRuleSpec) = "planes",
-    /// The minimal routes of the fabric's own family, computed by its arithmetic.
+    /// The minimal routes of the fabric's own family, computed by its arithmetic (default on dragonflies,
+    /// HyperX and rails). A hash of source and destination chooses among equal routes.
     Family(FamilySpec) = "family",
-    /// A shortest path of the graph, always the same one.
+    /// A shortest path of the graph, always the same one (default on all other fabrics).
     ShortestPath(ShortestPathSpec) = "shortest-path",
-    /// The routes that the topology's own file gives.
+    /// The routes that the topology's own file gives (default if it gives any).
     Table(TableSpec) = "table",
     /// One shortest path of any graph, by a hash of the switches at both ends.
     Minimal(MinimalSpec) = "minimal",
     /// One shortest path of any graph, by a hash of source and destination.
     Ecmp(EcmpSpec) = "ecmp",
-    /// All shortest paths of any graph at once.
+    /// All shortest paths of any graph at once, in equal parts at each switch.
     Spray(SpraySpec) = "spray",
-    /// Through a random group.
+    /// Through a random group, drawn for each message; on fabrics with groups.
     ValiantGroups(ValiantSpec) = "valiant-groups",
-    /// Through a random switch.
+    /// Through a random switch with nodes, drawn for each message; on any graph.
     ValiantSwitches(ValiantSpec) = "valiant-switches",
     /// A shortest path or one through a random intermediate, chosen by the load known to the source's switch.
     UgalL(UgalSpec) = "ugal-l",
@@ -181,17 +185,17 @@ routing_rules! {
     UgalG(UgalSpec) = "ugal-g",
     /// Like `ugal-l`, and chosen again at the next switch.
     Progressive(UgalSpec) = "progressive",
-    /// The best mix of minimal and Valiant, computed by counting loads.
+    /// The best mix of minimal and Valiant, computed by counting loads; for `hayase throughput` only.
     Fluid(FluidSpec) = "fluid",
     /// Forwarding tables of shortest paths, balanced at each switch separately.
     MinHop(MinHopSpec) = "min-hop",
     /// Forwarding tables of shortest paths, balanced over the whole fabric.
     Dfsssp(DfssspSpec) = "dfsssp",
-    /// Forwarding tables of paths that never go up after down.
+    /// Forwarding tables of paths that never go up after down; on any graph whose links go both ways.
     UpDown(UpDownSpec) = "up-down",
-    /// Forwarding tables from a file.
+    /// Forwarding tables from a file; `--routing tables:FILE.csv`.
     Tables(TablesSpec) = "tables",
-    /// Weighted paths from a file.
+    /// Weighted paths from a file; `--routing paths:FILE.csv`.
     Paths(PathsSpec) = "paths",
 }
 

@@ -22,7 +22,8 @@ use crate::rng::Mix;
 pub struct PlanesRuleSpec {
     /// Criterion by which the plane is chosen (default hash).
     pub select: Select,
-    /// Rule within a plane (default: the usual rule for the fabric of a plane).
+    /// Rule within a plane (default: the usual rule for the fabric of a plane); not for rails, whose family
+    /// computes the routes.
     pub rule: Option<Box<RoutingSpec>>,
     /// Seed of the hash (default: the scenario's).
     pub seed: Option<u64>,

@@ -29,7 +29,8 @@ pub struct UpDownSpec {
     /// them are roots. This requires that every node then reaches every other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<Located<String>>,
-    /// Order in which destinations get their routes: `switches`, `round-robin` or `random`.
+    /// Order in which destinations get their routes: `switches` (default), from the switch with the most
+    /// nodes to the one with the fewest; `round-robin`, one node of each switch after another; or `random`.
     #[serde(skip_serializing_if = "Order::is_default")]
     pub order: Order,
 }

@@ -16,12 +16,12 @@ use crate::units::{Bandwidth, Time};
 pub struct CustomSpec {
     /// Number of nodes.
     pub nodes: Located<u32>,
-    /// CSV file of the links, `id,from,to,bandwidth,latency`. `from` and `to` are nodes, by number, or
-    /// switches, by any other name; both are empty for a link that only routes use. `latency` may be left
-    /// out.
+    /// CSV file of the links, relative to the file that names it: `id,from,to,bandwidth,latency`. `from`
+    /// and `to` are nodes, by number, or switches, by any other name; both are empty for a link that only
+    /// routes use. `latency` may be left out.
     pub links: Located<String>,
     /// CSV file of the routes, `src,dst,links`, with node numbers, and link ids in order, separated by
-    /// blanks.
+    /// blanks. Default: shortest paths.
     pub routes: Option<Located<String>>,
     /// Bandwidth of each output port of a switch (default: no limit beside the link's own).
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,

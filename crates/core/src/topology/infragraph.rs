@@ -29,17 +29,17 @@ use crate::units::{Bandwidth, Bytes, Time};
 /// the file.
 #[spec]
 pub struct InfragraphSpec {
-    /// The YAML file.
+    /// The YAML file, relative to the file that names it.
     pub file: Located<String>,
-    /// Components that are nodes: a kind (`xpu`, `cpu`, `nic` ...) or the name of a component (default: the
-    /// first of `xpu`, `cpu` and `nic` that has edges).
+    /// Components that are nodes: a kind (`xpu`, `cpu`, `nic`, or the type of a custom component) or the
+    /// name of a component (default: the first of `xpu`, `cpu` and `nic` that has edges).
     pub nodes: Option<Located<String>>,
-    /// Bandwidth of links that have none of their own.
+    /// Bandwidth of links that have none of their own. Without it such links are a mistake.
     pub bandwidth: Option<Located<Bandwidth>>,
     /// Latency of links that have none of their own (default 0).
     pub latency: Option<Located<Time>>,
-    /// Data carried by one transfer on links given in gigatransfers per second: `2 B` on PCI Express with 16
-    /// lanes.
+    /// Data carried by one transfer on links given in gigatransfers per second: `2 B` on PCI Express with
+    /// 16 lanes. Without it such links are a mistake.
     pub transfer: Option<Located<Bytes>>,
 }
 

@@ -116,7 +116,8 @@ topologies! {
     Rails(rails::RailsSpec),
     /// Rings of switches, joined to a ring.
     RingOfRings(ring_of_rings::RingOfRingsSpec),
-    /// Copies of a fabric side by side, and nodes with several network cards.
+    /// Copies of a fabric side by side, and nodes with several network cards: node i has cards `nics i` to
+    /// `nics i + nics - 1` of each copy.
     MultiPlane(multi_plane::MultiPlaneSpec),
     /// A graph from files.
     Custom(custom::CustomSpec),

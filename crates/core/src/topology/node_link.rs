@@ -21,7 +21,7 @@ pub use read::is_graph;
 /// `endpoints` is a switch with this number of nodes. Nodes are numbered in the order of the file.
 #[spec]
 pub struct GraphSpec {
-    /// The JSON file.
+    /// The JSON file, relative to the file that names it.
     pub file: Located<String>,
     /// Bandwidth of edges that have none of their own (`bandwidth` or `capacity`), and of the links of `endpoints`.
     pub bandwidth: Option<Located<Bandwidth>>,

@@ -48,7 +48,7 @@ use crate::fabric::Fabric;
 /// Hosts become nodes in the order of the document.
 #[spec]
 pub struct SimgridSpec {
-    /// The platform file.
+    /// The XML file, relative to the file that names it.
     pub platform: Located<String>,
     /// Leave the routes of a platform that is a single fat-tree or torus to `[routing.*]`, even if SimGrid's
     /// are slightly different (default false).

@@ -15,7 +15,8 @@ use crate::workload::Load;
 /// Transport: model of how messages move.
 #[spec]
 pub enum TransportSpec {
-    /// Each message is a flow that shares links with other flows (the default).
+    /// Each message is a flow that shares links with other flows (the default). Any key below needs
+    /// `equal-share` or `max-min` (with another solver than `groups`).
     Flow(FlowSpec),
     /// Each message is a train of packets that queue for links.
     Packet(PacketSpec),

@@ -12,7 +12,7 @@ use hayase_advice::model::{CallPart, Point};
 const MACHINE: &str =
     "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\ng = \"2 us\"\nGs = \"1 ns/B\"\nGl = \"1 ns/B\"\nS = \"1000 B\"\n";
 
-/// What is random in a test.
+/// Source of random numbers of a test.
 struct Random(Stream);
 
 impl Random {
@@ -25,10 +25,11 @@ impl Random {
     }
 }
 
-/// Messages one after the other between random ranks, with computation before each call, and now and then a sum of all.
+/// Generates messages one after the other between random ranks, with computation before each call and some
+/// reductions.
 ///
-/// Events are numbered from 0 at each rank. Calls that block and such that do not; those are waited for a few messages
-/// later.
+/// Events are numbered from 0 at each rank. Some calls block, others do not; those are waited for a few
+/// messages later.
 fn program(random: &mut Random, ranks: u32) -> Program {
     let mut program = ProgramBuilder::new(ranks);
     program.places_in("event");
@@ -78,7 +79,7 @@ fn program(random: &mut Random, ranks: u32) -> Program {
     program.build().unwrap()
 }
 
-/// Some calls are posted earlier and waited for later.
+/// Generates edits that post some calls earlier and wait for them later.
 fn edits(random: &mut Random, program: &Program) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (rank, of) in program.iter() {
@@ -136,7 +137,8 @@ fn no_change_saves_more_than_its_bound() {
 
 #[test]
 fn a_wait_off_the_critical_path_saves_nothing_and_one_on_it_what_it_takes() {
-    // Rank 0 computes 5 us and sends; rank 1 waits for it and computes 20 us. Rank 2 computes 100 us, by itself.
+    // Rank 0 computes 5 us and sends; rank 1 waits for it and computes 20 us. Rank 2 computes 100 us without
+    // messages.
     let build = |alone: f64| {
         let mut program = ProgramBuilder::new(3);
         program.places_in("event");

@@ -1,62 +1,64 @@
-//! Which moved communications must stay behind which: the changes of a program, checked against each other.
+//! Order of moved communications: checks the changes of a program against each other.
 //!
-//! Each piece of advice was found with all else where it is. Where several move, the order of two can be lost although
-//! neither passes the other's old place: one is posted before the data it sends have come, since the wait for these has
-//! moved behind it. So every change names what it needs, and is held against all that has moved before
-//! ([`hayase_advice::model::Needed`] says why these are all pairs that can cross):
+//! Each piece of advice was found with everything else in place. If several communications move, two can
+//! cross although neither passes the other's old place. For example, a message is posted before its data has
+//! arrived, because the wait for the data has moved behind the post. So every change names its needs and is
+//! checked against all earlier moves ([`hayase_advice::model::Needed`] explains that these are all pairs that
+//! can cross):
 //! ```text
 //! X -> Y :   end of X, moved   <=   post of Y, moved
 //! ```
-//! Within one change the later communication makes way: it is posted right behind the end of the earlier, which is
-//! still not later than it is now. A change that crosses another is refused. What becomes part of a message or
-//! collective operation is posted where that is, and complete no later than now, so it can only be the Y.
+//! Within one change the later communication makes way: it is posted right after the end of the earlier,
+//! which is not later than its present place. A change that crosses another is refused. A call that becomes
+//! part of a message or collective operation is posted with it, and completes no later than now, so it can
+//! only be the Y.
 
 use rustc_hash::FxHashMap;
 
 use hayase::ids::RankId;
 use hayase::program::{Op, Program};
 
-/// Before an operation or, in a calculation, after a part of it.
+/// Position before an operation or, in a calculation, after a part of it.
 pub(super) type Position = (u32, f64);
 
-/// Who goes first among what is put at one point.
+/// Order of operations that are inserted at one point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Turn {
     Wait,
     Post,
-    /// Of something that is posted at the same point.
+    /// Wait for an operation that is posted at the same point.
     LateWait,
 }
 
-/// An operation that changes its place, or another's.
+/// Operation that moves, or that takes the place of others.
 #[derive(Debug)]
 pub(super) struct OpMove {
-    /// The operation, by its position before.
+    /// Original position of the operation.
     pub op: u32,
-    /// Where it is posted.
+    /// Position of its post.
     pub post: Position,
-    /// What it becomes, if it moves.
+    /// New form of the operation, if it moves.
     pub moved: Option<Op>,
-    /// Where it is waited for, if it moves and someone does.
+    /// Position of its wait, if it moves and is waited for.
     pub wait: Option<Position>,
-    /// The operations that must be complete by then.
+    /// Operations that must be complete at its post.
     pub needs: Vec<u32>,
 }
 
 impl OpMove {
-    /// An operation that stays, and does what others did.
+    /// Creates an operation that stays in place and takes over the work of others.
     pub fn stays(op: u32, needs: Vec<u32>) -> Self {
         Self { op, post: (op, 0.0), moved: None, wait: None, needs }
     }
 }
 
-/// Why a change cannot be made.
+/// Error of a change that cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{why}")]
 pub struct Refused {
-    /// The end of a sentence.
+    /// Reason, as the end of a sentence.
     pub why: String,
-    /// The earlier change that it crosses, counted from 0 in the order in which they were made.
+    /// Index of the earlier change that it crosses, in the order in which they were made.
     pub with: Option<usize>,
 }
 
@@ -66,21 +68,21 @@ impl From<String> for Refused {
     }
 }
 
-/// Two operations that would cross.
+/// Pair of operations that would cross.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Crossing {
-    /// The one that must be complete.
+    /// Operation that must be complete first.
     earlier: u32,
-    /// The one that would be posted before.
+    /// Operation that would be posted before that.
     later: u32,
-    /// The change that was there before.
+    /// Index of the earlier change.
     with: usize,
-    /// Whether `earlier` is of the change that is refused.
+    /// True if the refused change moves the end of `earlier`, not the post of `later`.
     ends_late: bool,
 }
 
 impl Crossing {
-    /// In words.
+    /// Describes the crossing in words.
     pub fn refused(self, program: &Program, rank: u32) -> Refused {
         let name = |op: u32| {
             let rank = RankId(rank);
@@ -97,26 +99,27 @@ impl Crossing {
     }
 }
 
-/// What has moved on a rank.
+/// Moves made on a rank so far.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    /// By operation: where it ends now, and by which change.
+    /// New end of each moved operation, and the change that moved it.
     ends: FxHashMap<u32, (Position, usize)>,
-    /// By operation: what must not be posted before its end, where that is posted, and by which change.
+    /// Operations that need each operation, with the positions of their posts and their changes.
     awaited: FxHashMap<u32, Vec<(u32, Position, usize)>>,
 }
 
-/// Whether something that ends at `end` is still under way when something is posted at `post`.
+/// True if an operation that ends at `end` is still under way at `post`.
 fn crosses(end: Position, post: Position) -> bool {
-    // At one place, waits come first.
+    // At one position, waits come first.
     let key = |(op, part): Position, turn: Turn| (op, part.to_bits(), turn);
     key(end, Turn::Wait) > key(post, Turn::Post)
 }
 
 impl Order {
-    /// Adds what a change does on this rank; where its own would cross, the later one is posted later.
+    /// Adds the moves of a change on this rank; where its own communications would cross, the later post
+    /// moves back.
     ///
-    /// Cost: a look-up for each operation and each that one needs.
+    /// Cost: a look-up for each operation and each of its needs.
     pub fn add(&mut self, mut plans: Vec<OpMove>, change: usize) -> Result<Vec<OpMove>, Crossing> {
         let ends: FxHashMap<u32, Position> = plans.iter().filter_map(|plan| Some((plan.op, plan.wait?))).collect();
         for plan in &mut plans {

@@ -1,23 +1,23 @@
-//! Where in its range a communication is posted and waited for.
+//! Choice of the points at which communications are posted and waited for.
 
 use hayase_advice::model::{Action, Edit};
 
-/// Where in the range that a change allows communication is posted and waited for.
+/// Choice of the post and the wait in the range that a change allows.
 ///
-/// Earliest and latest hides most of the message, but posting and waiting take the processor's time too: a post that
-/// comes before another message holds that one up by o, and a wait behind the next receive costs its o after the
-/// message everybody waits for, where it would have cost nothing before it. Which is best depends on the machine, so
-/// they are all tried.
+/// The earliest post and the latest wait hide most of the message, but both take processor time. A post
+/// before another message delays that message by o. A wait after the next receive costs its o after the
+/// message that all wait for, where before it the o would be free. The best choice depends on the machine, so
+/// all are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Placement {
-    /// Posted where it is called now, not as early as it could be.
+    /// Set to post at the present call, not as early as possible.
     pub late_post: bool,
-    /// Waited for behind the longest calculation that it may overlap with, not as late as it could be.
+    /// Set to wait right after the longest calculation in the range, not as late as possible.
     pub early_wait: bool,
 }
 
 impl Placement {
-    /// All of them, the widest first.
+    /// All placements, the widest first.
     pub const ALL: [Self; 4] = [
         Self { late_post: false, early_wait: false },
         Self { late_post: true, early_wait: false },
@@ -25,13 +25,13 @@ impl Placement {
         Self { late_post: true, early_wait: true },
     ];
 
-    /// Those of which these edits make different programs, the widest first.
+    /// Returns the placements for which these edits make different programs, the widest first.
     pub fn that_differ(edits: &[Edit]) -> Vec<Self> {
         let (mut posts, mut waits) = (false, false);
         for edit in edits {
             if let Action::Overlap { post, wait, .. } = &edit.action {
-                // A post at the end of the interval before the call is where the call is; a wait before it moves to its
-                // end.
+                // A post at the end of the interval before the call stays at the call. A wait before the end of the
+                // call moves to that end.
                 posts |= post.interval < 0 || (post.interval == 0 && post.fraction < 1.0);
                 waits |= wait.interval > 0;
             }
@@ -40,7 +40,7 @@ impl Placement {
         Self::ALL.into_iter().filter(differs).collect()
     }
 
-    /// What is to be said of it; `None` of the widest.
+    /// Returns a sentence about the placement; `None` for the widest.
     pub fn text(self) -> Option<&'static str> {
         match (self.late_post, self.early_wait) {
             (false, false) => None,

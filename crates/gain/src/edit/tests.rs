@@ -8,7 +8,7 @@ fn us(time: f64) -> Time {
     Time::from_ps(time * 1e6)
 }
 
-/// Events are numbered from 0 at each rank; each has its computation before it.
+/// Builds a program. Events are numbered from 0 at each rank; each has its computation before it.
 fn program(ranks: &[&[(f64, Op)]]) -> Program {
     let mut program = ProgramBuilder::new(ranks.len() as u32);
     for (number, events) in (0..).zip(ranks) {
@@ -43,7 +43,8 @@ fn words(program: &Program, rank: u32) -> Vec<String> {
     program.rank(rank).ops.iter().map(|op| program.describe(rank, op)).collect()
 }
 
-/// Microseconds that it takes with L = 10 us, o = 1 us, 1 ns/B, messages above 1000 B waiting for their receivers.
+/// Returns the makespan \[us\] with L = 10 us, o = 1 us, 1 ns/B; messages above 1000 B wait for their
+/// receivers.
 fn makespan(program: Program) -> f64 {
     let text = "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"1 ns/B\"\nS = \"1000 B\"\n";
     let replay = Loader::new().text("machine.toml", text).load_program(ProgramWork::new(program, "test")).unwrap();
@@ -108,7 +109,7 @@ fn a_wait_moves_out_of_the_list_it_was_in() {
 
 #[test]
 fn what_overlaps_saves_the_shorter_of_the_two() {
-    // The message waits for its receiver: 10 us of computation there. Its sender computes 30 us before it sends again.
+    // The message waits for its receiver, which computes 10 us. Its sender computes 30 us before it sends again.
     let (to, from) = (Envelope::world(1, 0), Envelope::world(0, 0));
     let before = program(&[
         &[(0.0, Op::send(to, 5000)), (30.0, Op::send(to, 1))],
@@ -117,7 +118,7 @@ fn what_overlaps_saves_the_shorter_of_the_two() {
     let action = Action::Overlap { part: CallPart::Send, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let (long, short) = (makespan(before), makespan(after));
-    // All of the send but what its processor does itself is behind the computation.
+    // The send overlaps the computation, except for its processor time.
     assert!(short < long - 9.0 && short > long - 40.0, "{long} {short}");
 }
 
@@ -130,7 +131,7 @@ fn merged_messages_are_one_with_all_the_bytes_and_their_copies() {
     ]);
     let merge = || Action::Merge { with: vec![1], bytes: 150, copy: 50, needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, merge()), edit(1, 0, merge())]);
-    // A byte takes 1000 ps to copy.
+    // Copying a byte takes 1000 ps.
     let sends = ["calc of 50 ns", "send of 150 B to rank 1, tag 0", "calc of 1 us", "send of 9 B to rank 1, tag 0"];
     assert_eq!(words(&after, 0), sends);
     let receives = ["recv of 150 B from rank 0, tag 0", "calc of 50 ns", "recv of 9 B from rank 0, tag 0"];
@@ -183,7 +184,7 @@ fn nothing_is_changed_twice() {
     );
     let mut changed = Changed::new(&before, 0.0);
     assert_eq!(changed.add(&[overlap], Placement::default()).unwrap(), Applied { made: 1, taken: 0, unknown: 0 });
-    // Half a merge would leave a message that nobody receives.
+    // Half a merge would leave a message without a receive.
     assert!(changed.add(&[merge(0), merge(1)], Placement::default()).is_err());
     assert_eq!(changed.build().unwrap().rank(RankId(1)).ops, before.rank(RankId(1)).ops);
 }
@@ -203,7 +204,7 @@ fn repeated_edits_change_every_step() {
     assert_eq!(kinds, expected);
 }
 
-/// A rank that sends a large and a small message, computes, and receives; its partner takes both and answers.
+/// Rank 0 sends a large and a small message, computes, and receives; its partner receives both and answers.
 fn two_messages() -> Program {
     let (to, from) = (|tag| Envelope::world(1, tag), |tag| Envelope::world(0, tag));
     program(&[
@@ -224,13 +225,13 @@ fn two_messages() -> Program {
 
 #[test]
 fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
-    // o = 1, L = 10, 800 B take 0.8 more. Rank 0 sends at 0..1 and 1..2, computes to 7, and waits. Rank 1 has the first
-    // at 1 + 10 + 0.8 + 1 = 12.8, the second at 13.8 (it came at 12), computes to 33.8, answers to 34.8. Rank 0 has
-    // that at 34.8 + 10 + 1 = 45.8, computes to 54.8, sends to 55.8, and rank 1 has it at 66.8.
+    // o = 1, L = 10, 800 B take 0.8 more. Rank 0 sends at 0..1 and 1..2, computes to 7, and waits. Rank 1 has the
+    // first at 1 + 10 + 0.8 + 1 = 12.8, the second at 13.8 (it arrived at 12), computes to 33.8, answers to 34.8.
+    // Rank 0 has the answer at 34.8 + 10 + 1 = 45.8, computes to 54.8, sends to 55.8, and rank 1 has it at 66.8.
     let before = two_messages();
     assert!((makespan(before.clone()) - 66.8).abs() < 1e-9, "{}", makespan(before));
-    // The second may be posted before the first, and waited for until the answer is there and half of the computation
-    // behind it is done.
+    // The second may be posted before the first, and waited for after the answer and half of the computation behind
+    // it.
     let action = Action::Overlap { part: CallPart::Send, post: point(-1, 0.0), wait: point(2, 0.5), needs: Vec::new() };
     let at = |placement: Placement| {
         let mut changed = Changed::new(&before, 0.0);
@@ -238,7 +239,7 @@ fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
         makespan(changed.build().unwrap())
     };
     let [widest, late_post, early_wait, narrow] = Placement::ALL.map(at);
-    // Posted first, it holds up the first message by o. Waited for behind the answer, it takes o there.
+    // Posted first, it delays the first message by o. Waited for after the answer, it takes o there.
     for (name, found, expected) in [
         ("widest", widest, 68.8),
         ("late post", late_post, 67.8),
@@ -265,7 +266,7 @@ fn a_broadcast_goes_on_in_the_background() {
     }
     let before = builder.build().unwrap();
     // Rank 1 has the broadcast after o + 8 B + L + o = 12.007 us (7 gaps), computes to 42.007 and sends; rank 0 has
-    // that at 54.007.
+    // the message at 54.007.
     let blocking = makespan(before.clone());
     let action =
         || Action::Overlap { part: CallPart::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
@@ -283,7 +284,7 @@ fn a_broadcast_goes_on_in_the_background() {
     );
     // The call takes o, computation 34, the wait o: sends at 36 to 37, there at 48.
     assert!((makespan(both) - 48.0).abs() < 1e-9 && (blocking - 54.0).abs() < 0.02, "{blocking}");
-    // One side alone may change: the other does it where it is.
+    // One side may change alone; the other side keeps its call.
     let one = changed(&before, &[edit(1, 0, action())]);
     assert!((makespan(one) - 48.0).abs() < 1e-9);
 }
@@ -301,7 +302,7 @@ fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
         builder.finish_rank(ops);
     }
     let before = builder.build().unwrap();
-    // Posted earlier, waited for where it is: behind the send that the partner needs.
+    // Posted earlier and waited for at its place, after the send that the partner needs.
     let action =
         || Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
@@ -310,7 +311,7 @@ fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
     makespan(after);
 }
 
-/// Rank 0 sends a buffer, receives into it, and does so again, with computation behind each receive.
+/// Rank 0 sends a buffer and receives into it, twice, with computation after each receive.
 fn one_buffer() -> Program {
     let other = Envelope::world(1, 0);
     let round = [(0.0, Op::send(other, 8)), (0.0, Op::recv(other, 8))];
@@ -326,7 +327,7 @@ fn needs(distance: u64, part: CallPart) -> Vec<Needed> {
 #[test]
 fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
     let before = one_buffer();
-    // The receives end behind the computation; the sends go before it.
+    // The receives end after the computation; the sends go before it.
     let late = Action::Overlap {
         part: CallPart::Receive,
         post: point(0, 0.0),
@@ -350,7 +351,7 @@ fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
         assert_eq!(refused.with, Some(0));
         assert!(refused.why.contains(crossing), "{}", refused.why);
     }
-    // What is sent where it is sent now crosses nothing.
+    // A send that keeps its place crosses nothing.
     let mut changed = Changed::new(&before, 0.0);
     changed.add(&receives, Placement::default()).unwrap();
     changed.add(&sends, Placement { late_post: true, early_wait: false }).unwrap();
@@ -358,7 +359,7 @@ fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
 
 #[test]
 fn within_one_change_the_later_call_makes_way() {
-    // Both at once, as the occurrences of one line would: the sends start where the receives before them end.
+    // Both in one change, as occurrences of one line: the sends start where the receives before them end.
     let before = one_buffer();
     let late = Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(1, 0.5), needs: Vec::new() };
     let early = Action::Overlap {
@@ -385,7 +386,7 @@ fn within_one_change_the_later_call_makes_way() {
 
 #[test]
 fn what_is_merged_must_be_there_too() {
-    // The second of two sends needs what came before the first; that receive would now end between them.
+    // The second of two sends needs the data of a receive before the first; the receive would now end between them.
     let other = Envelope::world(1, 0);
     let before = program(&[&[(0.0, Op::recv(other, 8)), (2.0, Op::send(other, 8)), (2.0, Op::send(other, 8))], &[]]);
     let late = Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(2, 0.5), needs: Vec::new() };

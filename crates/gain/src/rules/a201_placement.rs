@@ -1,4 +1,4 @@
-//! A201: ranks on other nodes, so that messages take shorter ways and share fewer links.
+//! A201: ranks on other nodes, so that messages take shorter paths and share fewer links.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use hayase::placement::{BlockSpec, PlacementSpec, RoundRobinSpec};
 use hayase::routing::{Path, Router};
 use hayase::units::Bytes;
 
-/// Routes that a search looks up, at most.
+/// Largest number of routes that a search looks up.
 const MOST_ROUTES: u64 = 400_000;
 
-/// Links that the text names.
+/// Largest number of links that the text names.
 const LINKS: usize = 5;
 
-/// Looks for one.
+/// Searches for a better placement.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let Some(NetworkParts { fabric, router, placement, .. }) = judge.replay.network().map(|network| &**network) else {
         return Vec::new();
@@ -100,18 +100,18 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     }]
 }
 
-/// A way of so many links costs as much to look at as another route.
+/// Number of links of a path that cost as much as the look-up of a route.
 const LINKS_OF_A_ROUTE: u64 = 64;
 
-/// A placement that is improved: minimises `sum over links of (bytes over it)^2`.
+/// Search for a placement that minimises `sum over links of (bytes over it)^2`.
 struct Search<'a> {
     router: &'a dyn Router,
     pairs: &'a [(u32, u32, f64)],
-    /// By rank, its pairs.
+    /// Pairs of each rank.
     of: Vec<Vec<u32>>,
     nodes: Vec<u32>,
     load: IdVec<LinkId, f64>,
-    /// The way of the pair at hand, with its part on each link where it goes several ways.
+    /// Path of the present pair, with the share of each link if the pair uses several paths.
     path: Path,
     routes: u64,
     all_nodes: u32,
@@ -133,13 +133,13 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Puts a pair's bytes on its links, times `sign`; by how much the sum of squares changes.
+    /// Adds a pair's bytes times `sign` to its links, and returns the change of the sum of squares.
     fn put(&mut self, pair: u32, sign: f64) -> f64 {
         let (from, to, bytes) = self.pairs[pair as usize];
         let (from, to) = (NodeId(self.nodes[from as usize]), NodeId(self.nodes[to as usize]));
         self.path.clear();
         if from != to && self.router.reaches(from, to) {
-            // Of messages that are split, or drawn anew each time, what they take on average.
+            // For messages that are split or drawn anew each time, the expected share of each link.
             let expected = self.router.choice().is_some_and(|choice| choice.expected(from, to, &mut self.path));
             if !expected {
                 self.path.clear();
@@ -158,8 +158,8 @@ impl<'a> Search<'a> {
         change
     }
 
-    /// Exchanges two ranks, or moves one to a free node, as long as that helps and so many routes have not been looked
-    /// up.
+    /// Exchanges two ranks, or moves one to a free node, while that helps and at most `most` routes have been
+    /// looked up.
     fn improve(&mut self, most: u64) {
         loop {
             let mut better = false;
@@ -169,7 +169,7 @@ impl<'a> Search<'a> {
                         continue;
                     }
                     let b = self.nodes.iter().position(|&other| other == node);
-                    // Each exchange once.
+                    // Tries each exchange once.
                     if b.is_some_and(|b| b < a) {
                         continue;
                     }
@@ -194,7 +194,7 @@ impl<'a> Search<'a> {
         let mut change: f64 = pairs.iter().map(|&pair| self.put(pair, -1.0)).sum();
         self.go(a, b, node, home);
         change += pairs.iter().map(|&pair| self.put(pair, 1.0)).sum::<f64>();
-        // Rounding is no progress.
+        // Rounding errors are no progress.
         if change < -1e-9 * self.load.iter().map(|load| load * load).sum::<f64>() {
             return true;
         }
@@ -215,13 +215,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Links that a byte crosses, in the mean.
+    /// Returns the mean number of links that a byte crosses.
     fn way(&self) -> f64 {
         let bytes: f64 = self.pairs.iter().map(|pair| pair.2).sum();
         self.load.iter().sum::<f64>() / bytes
     }
 
-    /// The links with the most bytes, most first.
+    /// Returns the links with the most bytes, most first.
     fn busiest(&self, fabric: &Fabric) -> Vec<String> {
         let mut links: Vec<(f64, LinkId)> = self.load.iter_ids().map(|(link, &load)| (load, link)).collect();
         links.arrange_by(|a, b| b.0.total_cmp(&a.0).then(a.1.index().cmp(&b.1.index())));

@@ -1,4 +1,4 @@
-//! A202: collective operations that another algorithm would do sooner.
+//! A202: collective operations for which another algorithm would be faster.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,16 @@ use crate::Judge;
 use crate::gain::LEAST_GAIN;
 use hayase::program::collectives::{Algorithm, Operation, operation};
 
-/// Looks for them; up to three simulations for each operation, or one for each algorithm.
+/// Searches for faster algorithms, with up to three simulations for each operation, or one for each
+/// algorithm.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let program = &base.program;
-    // By operation: how often, by whom, and where.
+    // Number of calls, ranks and places of each operation.
     type Called = (u64, std::collections::BTreeSet<u32>, BTreeMap<Location, u64>);
     let mut called: BTreeMap<&'static str, (Operation, Called)> = BTreeMap::new();
     let operations: Vec<Operation> = program.collectives.iter().map(operation).collect();
     for (rank, ops) in program.iter() {
-        // By operation and number of the place: how often, and one of them.
+        // Number of calls and one of them, by operation and number of the place.
         let mut of_rank: BTreeMap<(&'static str, u32), (Operation, u64, u32)> = BTreeMap::new();
         for (at, op) in (0..).zip(&ops.ops) {
             if op.kind.is_collective() && base.looks_at(rank.0, at) {
@@ -43,7 +44,8 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         let Some(Tried { times: mut of, untried }) = tried.remove(operation.name()) else { continue };
         of.arrange_by(|a, b| a.0.total_cmp(&b.0));
         let Some(&(best, _)) = of.first() else { continue };
-        // What a thousandth of the run cannot tell apart is as fast; of these, one that a library can be told to use.
+        // Algorithms within a thousandth of the run are equally fast; of these, one that a library has a setting for
+        // is named.
         let tie = of.iter().filter(|(time, _)| *time <= best + LEAST_GAIN * base.simulated.makespan_s);
         let mut tie: Vec<Algorithm> = tie.map(|&(_, algorithm)| algorithm).collect();
         tie.arrange_by_key(|&algorithm| !is_setting(operation, algorithm));
@@ -84,7 +86,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     findings
 }
 
-/// How an algorithm stands among `all`, of which `others` are as fast.
+/// Describes the rank of an algorithm among `all` algorithms, of which `others` are as fast.
 fn standing(others: &[Algorithm], all: usize) -> String {
     let names: Vec<String> = others.iter().map(|other| format!("`{}`", other.name())).collect();
     match names.as_slice() {

@@ -12,13 +12,13 @@ use hayase::player::ActivityKind;
 use hayase::record::PathKind;
 use hayase::units::Bytes;
 
-/// Messages up to this length take little more than one without any bytes, on every network that is known here \[B\].
+/// Largest message that takes little more time than an empty one on every known network \[B\].
 const SMALL: u64 = 1024;
 
-/// Part of the critical path from which on it is worth a word.
+/// Smallest share of the critical path that is reported.
 const LEAST: f64 = 0.05;
 
-/// Looks for them.
+/// Searches the critical path for small messages.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let (Some(path), Some(history)) = (&base.replayed.path, &base.replayed.history) else { return Vec::new() };
     let mut sites: BTreeMap<Location, (u64, f64)> = BTreeMap::new();

@@ -8,7 +8,7 @@ use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChan
 use super::{Base, place};
 use hayase::units::Bytes;
 
-/// Looks for them.
+/// Collects the messages that waited for their receivers.
 pub(super) fn find(base: &Base) -> Vec<Finding> {
     let program = &base.program;
     let mut sites: BTreeMap<Location, (u64, u64)> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! Rules that need a simulation; those that need only the run are in the crate `hayase-advice`.
+//! Rules that need a simulation; rules that need only the run are in the crate `hayase-advice`.
 //!
-//! One file each; the text beside it is what `hayase explain` prints.
+//! Each rule has one file; `hayase explain` prints the text file next to it.
 
 mod a201_placement;
 mod a202_algorithm;
@@ -24,10 +24,10 @@ use hayase::program::collectives::{Operation, operation};
 use hayase::simulation::{ProgramOutcome, RunOptions};
 use hayase::units::Time;
 
-/// Activities and messages of the run that are kept to see what changes could save: some 400 MB.
+/// Largest number of activities and messages of the run that are kept for the bounds of changes: some 400 MB.
 const ROOM: usize = 6_000_000;
 
-/// The rules of this room.
+/// Rules of this module.
 pub const SIMULATED: &[Rule] = hayase_advice::rules! {
     A201 "a201_placement.txt" "placement"
         "ranks on other nodes, so that messages take shorter ways and share fewer links";
@@ -37,37 +37,37 @@ pub const SIMULATED: &[Rule] = hayase_advice::rules! {
         "messages that wait for their receivers because they are longer than the eager limit";
 };
 
-/// All rules, by number.
+/// Returns all rules, by number.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     hayase_advice::rules::ALL.iter().chain(SIMULATED)
 }
 
-/// The rule with this number or name.
+/// Returns the rule with this number or name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.id.to_string().eq_ignore_ascii_case(name) || rule.name.eq_ignore_ascii_case(name))
 }
 
-/// The program as it is, played.
+/// Simulated run of the original program.
 #[derive(Debug)]
 pub struct Base {
-    /// The program.
+    /// Original program.
     pub program: Arc<Program>,
-    /// How it ended.
+    /// Makespan and critical path.
     pub simulated: Simulated,
-    /// All that came out.
+    /// Full outcome of the run.
     pub replayed: ProgramOutcome,
-    /// What the rules need of it.
+    /// Messages of the run, for the rules.
     pub(super) seen: Seen,
-    /// By rank, the operations that are looked at, where a region is asked for.
+    /// Operations of each rank in the selected region, if there is one.
     within: Option<Vec<Vec<(u32, u32)>>>,
 }
 
 /// Messages of a run.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Bytes from rank to rank \[B\].
+    /// Bytes between ranks \[B\], by sender and receiver.
     pub matrix: BTreeMap<(u32, u32), u64>,
-    /// By rank and operation that sends, messages that waited for their receiver.
+    /// Messages that waited for their receiver, by sending rank and operation.
     pub waited: BTreeMap<(u32, u32), Waited>,
 }
 
@@ -94,10 +94,10 @@ impl Seen {
 }
 
 impl Base {
-    /// Plays the program as it is; `keep` says that everything is to be kept, however long the run.
+    /// Simulates the original program; `keep` keeps all activities and messages of a run of any length.
     ///
     /// # Errors
-    /// What came out where the program does not come to its end.
+    /// The program does not complete; the error is the outcome of its run.
     pub fn new(judge: &Judge<'_>, keep: bool) -> Result<Self, Box<ProgramOutcome>> {
         let mut seen = Seen::default();
         let limit = eager(judge);
@@ -120,7 +120,7 @@ impl Base {
         }
     }
 
-    /// Whether an operation of a rank lies in the region that is asked for.
+    /// True if an operation of a rank lies in the selected region.
     pub(super) fn looks_at(&self, rank: u32, op: u32) -> bool {
         let Some(within) = &self.within else { return true };
         within.get(rank as usize).is_some_and(|spans| {
@@ -128,19 +128,19 @@ impl Base {
         })
     }
 
-    /// Whether a stretch of time touches an execution of the region that is asked for.
+    /// True if an interval of time overlaps an execution of the selected region.
     pub(super) fn is_at(&self, begin: Time, end: Time, judge: &Judge<'_>) -> bool {
         let region = judge.replay.work().region.and_then(|region| self.replayed.regions.get(region as usize));
         region.is_none_or(|region| region.clipped(begin, end).next().is_some())
     }
 }
 
-/// The longest message that is sent without waiting for its receiver \[B\], where the node model has such a limit.
+/// Returns the largest message that does not wait for its receiver \[B\], if the node model has such a limit.
 pub fn eager(judge: &Judge<'_>) -> Option<u64> {
     judge.replay.system().node().eager_limit().map(|limit| limit.0)
 }
 
-/// What a simulation of the run shows, beside what the run itself showed (`known`). They have no numbers yet.
+/// Runs the rules that need a simulation; `known` are the findings of the recorded run.
 pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding> {
     let mut findings = a201_placement::find(base, judge);
     findings.extend(a202_algorithm::find(base, judge));
@@ -160,12 +160,12 @@ pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding>
     findings
 }
 
-/// Which operation of MPI a collective of a program is.
+/// Returns the MPI operation of a collective of a program.
 pub(super) fn operation_of(program: &Program, number: u32) -> Operation {
     operation(&program.collectives[number as usize])
 }
 
-/// A finding that says nothing yet.
+/// Creates a finding without contents.
 fn empty(rule: RuleId) -> Finding {
     Finding {
         id: String::new(),
@@ -186,7 +186,7 @@ fn empty(rule: RuleId) -> Finding {
     }
 }
 
-/// Where an operation is called; by what it is, where the line is not known.
+/// Returns the place at which an operation is called; `?` if it is not known.
 fn place(program: &Program, rank: u32, op: u32) -> Location {
     match program.site(RankId(rank), op) {
         Some(site) => Location::parse(site),
@@ -198,7 +198,7 @@ fn a_place(location: &Location, role: Role, occurrences: u64) -> Place {
     Place { location: location.clone(), role, call: None, iterations: None, occurrences, whole: occurrences }
 }
 
-/// How a line of the text begins that is about a place; schedules have none.
+/// Returns the start of a line of text about a place; empty for schedules, which have no places.
 fn at(location: &Location) -> String {
     if location.file == "?" { String::new() } else { format!("{location}: ") }
 }
@@ -207,7 +207,7 @@ fn messages(count: u64) -> String {
     if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }
 
-/// In which times are written that stand beside the makespan.
+/// Returns the unit of times that stand next to the makespan.
 fn unit(base: &Base, time_ns: u64) -> Unit {
     Unit::of((base.simulated.makespan_s * 1e9).max(time_ns as f64))
 }

@@ -1,11 +1,11 @@
-//! What makes an MPI library do a collective operation by a certain algorithm.
+//! Settings with which an MPI library uses a certain algorithm for a collective operation.
 //!
-//! Source: `ompi_info --all` of Open MPI 4.1.4 (component `tuned`) and the values that MPICH 4.0.2 accepts; it aborts
-//! on others.
+//! Source: `ompi_info --all` of Open MPI 4.1.4 (component `tuned`) and the values that MPICH 4.0.2 accepts;
+//! it aborts on others.
 
 use hayase::program::collectives::{Algorithm as A, Operation as O};
 
-/// The settings, a line for each library that has one.
+/// Returns the settings, a line for each library that has one.
 pub(super) fn settings(operation: O, algorithm: A) -> Vec<String> {
     let name = operation.name().replace('-', "_");
     let open_mpi = open_mpi(operation, algorithm).map(|number| {
@@ -20,13 +20,13 @@ pub(super) fn settings(operation: O, algorithm: A) -> Vec<String> {
     }
 }
 
-/// Whether a library can be told to use it.
+/// True if a library has a setting for the algorithm.
 pub(super) fn is_setting(operation: O, algorithm: A) -> bool {
     open_mpi(operation, algorithm).is_some() || mpich(operation, algorithm).is_some()
 }
 
-/// The number of the algorithm in Open MPI's component `tuned`. What it calls pairwise goes to the rank p further on in
-/// step p.
+/// Returns the number of the algorithm in Open MPI's component `tuned`. Its pairwise algorithm sends to the
+/// rank p further on in step p.
 fn open_mpi(operation: O, algorithm: A) -> Option<u8> {
     Some(match (operation, algorithm) {
         (O::Allreduce | O::Bcast | O::Reduce | O::Gather | O::Scatter, A::Linear) => 1,
@@ -70,7 +70,7 @@ fn open_mpi(operation: O, algorithm: A) -> Option<u8> {
     })
 }
 
-/// The name of the algorithm in MPICH's variable.
+/// Returns the name of the algorithm in MPICH's variable.
 fn mpich(operation: O, algorithm: A) -> Option<&'static str> {
     Some(match (operation, algorithm) {
         (O::Allreduce | O::Allgather | O::Allgatherv | O::Scan | O::Exscan, A::RecursiveDoubling) => {

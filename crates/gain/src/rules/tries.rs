@@ -1,8 +1,8 @@
-//! Which algorithms of a collective operation are worth a simulation of the whole program.
+//! Choice of the algorithms of a collective operation that are simulated with the whole program.
 //!
-//! Algorithms that do all calls of the program by the same messages are simulated once: on two ranks, most trees are
-//! one. Of the others, those are simulated that do the calls alone soonest: without the rest of the program, one call
-//! after the other.
+//! Algorithms that send the same messages in all calls of the program are simulated once; on two ranks, for
+//! example, most trees are the same. Of the rest, those are simulated that are fastest for the calls alone,
+//! played one after the other without the rest of the program.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -22,17 +22,17 @@ use hayase::program::{Expand, Op, OpKind, Program, RankProgram};
 use hayase::scenario::Scenario;
 use hayase::simulation::ProgramWork;
 
-/// Calls of a rank that are played alone, at most.
+/// Largest number of calls of a rank that are played alone.
 const ALONE: u64 = 128;
 
-/// Steps of collectives that are compared, at most.
+/// Largest number of steps of collectives that are compared.
 const COMPARED: usize = 1_000_000;
 
-/// How a program's calls of one operation could be done.
+/// Algorithms that were tried for the calls of one operation.
 pub(super) struct Tried {
-    /// By algorithm, when the whole program ends \[s\]: of those that were simulated.
+    /// Makespan of the whole program \[s\] with each simulated algorithm.
     pub times: Vec<(f64, Algorithm)>,
-    /// Algorithms that were not simulated, though they do it by other messages.
+    /// Number of algorithms that send other messages but were not simulated.
     pub untried: usize,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn simulate(base: &Base, judge: &Judge<'_>, operations: &[Operation])
     }
     let tries: Vec<(Operation, &Vec<Algorithm>)> =
         chosen.iter().flat_map(|(of, groups, _)| groups.iter().map(move |group| (*of, group))).collect();
-    // What takes twice as long need not be played to its end.
+    // A run that takes twice as long is not played to its end.
     let until = judge.until(base, 2.0);
     let times: Vec<Option<f64>> = tries
         .par_iter()
@@ -74,26 +74,26 @@ pub(super) fn simulate(base: &Base, judge: &Judge<'_>, operations: &[Operation])
     tried
 }
 
-/// Most that any algorithm could save \[s\].
+/// Returns the largest time that any algorithm could save \[s\].
 fn bound(base: &Base, of: Operation) -> f64 {
     let touched = Touched::collectives(&base.program, |number| super::operation_of(&base.program, number) == of);
     most_saved(base, &touched).unwrap_or(f64::INFINITY)
 }
 
-/// The same, with one operation done by one algorithm.
+/// Returns the replay with one operation done by one algorithm.
 fn by(replay: &Scenario<ProgramWork>, of: Operation, algorithm: Algorithm) -> Option<Scenario<ProgramWork>> {
     let system = replay.system().clone();
     let collectives = with_algorithm(system.collectives(), of.name(), algorithm.name()).ok()?;
     replay.with_system(system.with_collectives(collectives)).ok()
 }
 
-/// Every algorithm by itself.
+/// Returns a group for every algorithm.
 fn alone(of: Operation) -> Vec<Vec<Algorithm>> {
     Algorithm::of(of).iter().map(|&algorithm| vec![algorithm]).collect()
 }
 
-/// Algorithms that do all calls alike are together, without those that do them as they are done now; those that do the
-/// calls alone soonest come first.
+/// Returns groups of algorithms that send the same messages, without the group of the present algorithm.
+/// Groups that are fastest for the calls alone come first.
 fn groups(program: &Program, judge: &Judge<'_>, of: Operation) -> Vec<Vec<Algorithm>> {
     let algorithms = Algorithm::of(of);
     let spec =
@@ -127,7 +127,7 @@ fn groups(program: &Program, judge: &Judge<'_>, of: Operation) -> Vec<Vec<Algori
     timed.into_iter().map(|(.., group)| group).collect()
 }
 
-/// A number that differs where any call is done by other messages; `None` where there are too many to look at.
+/// Returns a hash of the messages of all calls; `None` if there are too many to compare.
 fn messages(program: &Program, of: Operation, spec: &CollectivesSpec) -> Option<u64> {
     let expander = Expander::new(spec.clone());
     let mut hasher = FxHasher::default();
@@ -151,7 +151,7 @@ fn messages(program: &Program, of: Operation, spec: &CollectivesSpec) -> Option<
     Some(hasher.finish())
 }
 
-/// The calls of an operation and nothing else: evenly, so many of each rank at most.
+/// Returns a program of the calls of one operation only; at most about [`ALONE`] of each rank, evenly spread.
 fn calls_alone(program: &Program, of: Operation) -> Program {
     let is_it = |op: &Op| op.kind.is_collective() && super::operation_of(program, op.arg) == of;
     let most = program.iter().map(|(_, rank)| rank.ops.iter().filter(|op| is_it(op)).count()).max().unwrap_or(0) as u64;
@@ -160,7 +160,7 @@ fn calls_alone(program: &Program, of: Operation) -> Program {
     for rank in (0..program.ranks()).map(RankId) {
         let mut numbers: FxHashMap<u32, u64> = FxHashMap::default();
         let ops = program.rank(rank).ops.iter().filter(|op| is_it(op)).filter(|op| {
-            // Members of a communicator count its calls alike, so they leave out the same.
+            // All members of a communicator count its calls alike, so they leave out the same calls.
             let number = numbers.entry(program.collectives[op.arg as usize].comm).or_default();
             *number += 1;
             (*number - 1).is_multiple_of(every)

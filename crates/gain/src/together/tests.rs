@@ -1,7 +1,8 @@
 use super::*;
 
-/// What pieces save of a run whose ranks each take 10 s, and of which each piece shortens some by so much: the slowest
-/// counts.
+/// Returns the time that pieces save of a run whose ranks each take 10 s.
+///
+/// Each piece shortens some ranks by the given times; the slowest rank counts.
 fn slowest(pieces: &[&[(usize, f64)]], ranks: usize) -> impl Fn(&[usize]) -> Option<f64> {
     move |taken| {
         let left = |rank: usize| {
@@ -21,14 +22,14 @@ fn found(pieces: &[&[(usize, f64)]], ranks: usize) -> Option<Vec<Vec<usize>>> {
 
 #[test]
 fn what_adds_up_needs_no_explanation() {
-    // One after the other on the only rank; and two that hide behind the same time.
+    // Pieces one after the other on the only rank; and two that hide behind the same time.
     assert_eq!(found(&[&[(0, 2.0)], &[(0, 1.0)], &[(0, 0.5)]], 1), Some(Vec::new()));
     assert_eq!(groups(&[2.0, 2.0], 2.5, 0.01, &|_| None), Some(Vec::new()));
 }
 
 #[test]
 fn two_ranks_that_are_both_late_explain_each_other() {
-    // Pieces 1 and 4 shorten rank 0 and rank 1; the others shorten both alike.
+    // Pieces 1 and 4 shorten ranks 0 and 1; the other pieces shorten both alike.
     let both: &[(usize, f64)] = &[(0, 0.5), (1, 0.5)];
     let pieces = [both, &[(0, 3.0)], both, both, &[(1, 3.0)], both];
     assert_eq!(found(&pieces, 2), Some(vec![vec![1, 4]]));
@@ -46,10 +47,10 @@ fn several_groups_may_have_it() {
 
 #[test]
 fn what_takes_many_is_not_explained() {
-    // Eight ranks, each shortened by another piece.
+    // Eight ranks, each shortened by a different piece.
     let pieces: Vec<Vec<(usize, f64)>> = (0..8).map(|rank| vec![(rank, 2.0)]).collect();
     let pieces: Vec<&[(usize, f64)]> = pieces.iter().map(Vec::as_slice).collect();
     assert_eq!(found(&pieces, 8), None);
-    // Nor what nothing gives.
+    // A missing simulation explains nothing either.
     assert_eq!(groups(&[0.1, 0.1], 5.0, 0.01, &|_| None), None);
 }

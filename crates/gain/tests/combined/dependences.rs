@@ -1,8 +1,8 @@
-//! Every dependence of a program, element by element, held against the order in which a changed program does things.
+//! Check of every dependence of a program, element by element, against the order of a changed program.
 //!
-//! Nothing of the search is used: a rank is what it accesses, one access after the other, and its communications with
-//! all their bytes. When each happens is read off the operations of a program, the one that was recorded or a changed
-//! one: a calculation stands for as many accesses as it has microseconds.
+//! The check uses nothing of the search. A rank is a sequence of accesses and of communications with all
+//! their bytes. Times are read off the operations of the recorded or changed program: a calculation stands
+//! for one access per microsecond.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use hayase_trace::Call;
 use super::programs::{Bytes, conflict, parts};
 use super::recorded::Recorded;
 
-/// An access `(interval, position)`, or a part of an event.
+/// Access `(interval, position)`, or a part of an event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum What {
     Access(usize, usize),
     Part(usize, usize),
 }
 
-/// When each thing begins and ends.
+/// Begin and end of each access and part.
 type Times = BTreeMap<What, (u64, u64)>;
 
-/// Calls that others stand for: by rank, event and part, the event in whose place it is.
+/// Event that takes the place of each merged or replaced call, by rank, event and part.
 type Places = BTreeMap<(u32, usize, usize), usize>;
 
-/// Where merged and replaced calls are.
+/// Returns the new places of merged and replaced calls.
 pub fn places(edits: &[Edit], ranks: &[Recorded]) -> Places {
     let mut places = Places::new();
     for edit in edits {
@@ -55,13 +55,14 @@ pub fn places(edits: &[Edit], ranks: &[Recorded]) -> Places {
     places
 }
 
-/// The times of a rank of a program; `made` is how many collective operations the recorded program has.
+/// Returns the times of a rank of a program; `made` is the number of collective operations of the recorded
+/// program.
 fn times(program: &Program, rank: u32, recorded: &Recorded, places: &Places, made: usize) -> Result<Times, String> {
     let ops = program.rank(RankId(rank));
     let mut times = Times::new();
     let mut clock = 0;
     let mut computed: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
-    // By operation, the parts that it does.
+    // Parts that each operation does.
     let mut doing: BTreeMap<u32, Vec<What>> = BTreeMap::new();
     for (at, op) in (0_u32..).zip(&ops.ops) {
         let event = ops.places[at as usize] as usize - 1;
@@ -91,7 +92,7 @@ fn times(program: &Program, rank: u32, recorded: &Recorded, places: &Places, mad
             OpKind::Recv | OpKind::Irecv => 1,
             _ => 2,
         };
-        // A new collective operation does what messages did.
+        // A new collective operation replaces messages.
         let replaces = part == 2
             && op.arg as usize >= made
             && recorded.events[event].call.kind() != hayase_trace::Kind::Collective
@@ -115,7 +116,7 @@ fn times(program: &Program, rank: u32, recorded: &Recorded, places: &Places, mad
     Ok(times)
 }
 
-/// The first dependence of a rank that a changed program does not keep.
+/// Reports the first dependence of a rank that a changed program does not keep.
 pub fn broken(
     before: &Program,
     after: &Program,
@@ -162,7 +163,7 @@ pub fn broken(
             if touch && a1 < b0 && c1 >= d0 {
                 return Err(format!("rank {rank}: {b:?} needs {a:?}, {old:?} {new:?}"));
             }
-            // What is replaced by what comes is there until the call, and sent by its end.
+            // `MPI_Sendrecv_replace`: the old data stays in the buffer until the call, and is sent by its end.
             let replaces = |event: usize| recorded.events[event].call == Call::SendrecvReplace;
             let early = matches!((a, b), (What::Access(n, _), What::Part(e, 1)) if replaces(*e) && n <= e && c1 >= d0);
             let late = matches!((a, b), (What::Part(e, 0), What::Access(n, _)) if replaces(*e) && e < n && c1 >= d0);
@@ -183,7 +184,7 @@ pub fn broken(
     Ok(())
 }
 
-/// Messages of the changed program that have another size at their other end.
+/// Reports messages of the changed program whose size differs at the other end.
 pub fn unequal(after: &Program) -> Result<(), String> {
     let mut sizes: BTreeMap<(u32, u32, u32), [Vec<u64>; 2]> = BTreeMap::new();
     for (rank, ops) in after.iter() {

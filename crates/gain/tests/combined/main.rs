@@ -1,7 +1,7 @@
-//! Advice that is called proven, alone and in any combination, keeps every dependence of the program: random small
-//! programs, and a check that knows nothing of how the advice was found ([`dependences`]).
+//! Tests that proven advice, alone and in any combination, keeps every dependence of random small programs.
+//! The check does not know how the advice was found ([`dependences`]).
 //!
-//! `COMBINED_FIRST=2000 COMBINED_CASES=20000 cargo test combined` looks further.
+//! `COMBINED_FIRST=2000 COMBINED_CASES=20000 cargo test combined` tests more cases.
 
 mod dependences;
 mod programs;
@@ -20,12 +20,12 @@ use hayase_trace::{Event, Reader};
 use programs::Dice;
 use recorded::{Recorded, names};
 
-/// What is found, and the program that was recorded.
+/// Returns the findings and the recorded program.
 fn advised(ranks: &[Recorded]) -> (Vec<Finding>, Program) {
     let files: Vec<_> = (0..).zip(ranks).map(|(rank, one)| one.files(rank, ranks.len() as u32)).collect();
     let options = Options::default();
     let steps = |(stream, accesses): &'_ (Vec<u8>, Vec<u8>)| {
-        // The streams live as long as the test's process: some megabytes.
+        // The streams are leaked: some megabytes for the process of the test.
         let (stream, accesses): (&'static [u8], &'static [u8]) = (stream.clone().leak(), accesses.clone().leak());
         Steps::new(stream, Some(accesses), &names)
     };
@@ -43,7 +43,7 @@ fn advised(ranks: &[Recorded]) -> (Vec<Finding>, Program) {
     (advice.findings, program.finish().unwrap())
 }
 
-/// How often what happened.
+/// Counts of findings and their combinations.
 #[derive(Default, Debug)]
 struct Counts {
     findings: u64,
@@ -54,7 +54,7 @@ struct Counts {
     replaced: u64,
 }
 
-/// A program and its proven advice.
+/// Program and its proven advice.
 struct Case {
     ranks: Vec<Recorded>,
     program: Program,
@@ -76,7 +76,8 @@ impl Case {
         Self { ranks, program, proven }
     }
 
-    /// Makes these changes, as many as go together; says how many cross others.
+    /// Applies as many of the changes as are compatible, checks the result, and counts those that cross
+    /// others.
     fn check(&self, wanted: &[(usize, Placement)], edits: &[Vec<Edit>]) -> Result<u64, String> {
         let mut taken: Vec<(usize, Placement)> = Vec::new();
         let mut crossing = 0;
@@ -98,7 +99,7 @@ impl Case {
         Ok(crossing)
     }
 
-    /// The calls, the accesses before each, and the edits.
+    /// Writes the calls, the accesses before each, and the edits.
     fn described(&self) -> String {
         let mut text = String::new();
         for (rank, one) in self.ranks.iter().enumerate() {
@@ -121,7 +122,7 @@ impl Case {
     }
 
     fn changed(&self, wanted: &[(usize, Placement)], edits: &[Vec<Edit>]) -> Result<Changed<'_>, Refused> {
-        // What is copied takes no time: calculations stand for accesses.
+        // Copies take no time, because calculations stand for accesses.
         let mut changed = Changed::new(&self.program, 0.0);
         for &(number, placement) in wanted {
             changed.add(&edits[number], placement)?;
@@ -129,7 +130,7 @@ impl Case {
         Ok(changed)
     }
 
-    /// Combinations to try: each alone at every place, pairs, all in some order.
+    /// Returns the combinations to try: each alone with every placement, pairs, and all in some order.
     fn combinations(&self, dice: &mut Dice) -> Vec<Vec<(usize, Placement)>> {
         let count = self.proven.len();
         let mut all: Vec<Vec<(usize, Placement)>> = Vec::new();
@@ -185,7 +186,7 @@ fn proven_advice_keeps_every_dependence_alone_and_together() {
             }
         }
     }
-    // It saw enough of everything to mean something.
+    // The test has seen enough cases of each kind.
     let Counts { findings, alone, together, crossing, merges, replaced } = counts;
     let cases = cases();
     assert!(findings > cases && alone > 4 * cases && together > 4 * cases, "{counts:?}");
@@ -210,6 +211,6 @@ fn without_what_each_needs_combinations_break_dependences_and_the_check_sees_it(
             broken.1 += u64::from(wrong && wanted.len() > 1);
         }
     }
-    // Repeated in a loop, one piece of advice can break it alone.
+    // In a loop, a repeated piece of advice can break a dependence alone.
     assert!(broken.0 > 0 && broken.1 > 20, "{broken:?}");
 }

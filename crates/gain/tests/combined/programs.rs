@@ -1,18 +1,18 @@
-//! Random small programs: ranks that compute on few bytes, send, receive and call collective operations, blocking or
-//! not, in loops.
+//! Random small programs: ranks that compute on few bytes, send, receive and call collective operations,
+//! blocking or not, in loops.
 //!
-//! They are correct: nothing touches a buffer that is in use, whoever waits is served if sends do not wait, and all
+//! The programs are correct: no access touches a buffer in use, every wait ends if sends do not wait, and all
 //! ranks call the collective operations of a communicator in one order.
 
 use hayase_trace::{Call, Event, Op};
 
 use super::recorded::{Access, Recorded, access};
 
-/// Numbers that look random and are the same everywhere (splitmix64).
+/// Pseudo-random numbers, the same on all machines (splitmix64).
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// The next number below `sides`.
+    /// Returns the next number below `sides`.
     pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -26,15 +26,15 @@ impl Dice {
     }
 }
 
-/// Bytes from and to, and whether they are written.
+/// First byte, one past the last, and true if they are written.
 pub type Bytes = (u64, u64, bool);
 
-/// Whether two things that touch these bytes have an order.
+/// True if two accesses to these bytes must keep their order.
 pub fn conflict(a: Bytes, b: Bytes) -> bool {
     a.0 < b.1 && b.0 < a.1 && (a.2 || b.2)
 }
 
-/// What happens in a step of the program, on all ranks.
+/// Step of the program on all ranks.
 #[derive(Clone, Debug)]
 enum Step {
     Compute { rank: usize, accesses: Vec<Access> },
@@ -45,10 +45,10 @@ enum Step {
     Barrier,
 }
 
-/// A communication of an event: its part (0: sent, 1: received, 2: collective) and its bytes.
+/// Communication of an event: its part (0: send, 1: receive, 2: collective) and its bytes.
 pub type Part = (usize, Vec<Bytes>);
 
-/// The communications of an event.
+/// Returns the communications of an event.
 pub fn parts(event: &Event, rank: i32, ranks: u64) -> Vec<Part> {
     let span = |low: u64, bytes: u64, write| (low, low + bytes, write);
     let Event { buffer, buffer2, bytes, bytes2, .. } = *event;
@@ -68,12 +68,12 @@ pub fn parts(event: &Event, rank: i32, ranks: u64) -> Vec<Part> {
     }
 }
 
-/// A rank as it is being written.
+/// Writer of a rank.
 #[derive(Default)]
 struct Writer {
     accesses: Vec<Access>,
     recorded: Vec<(Vec<Access>, Event)>,
-    /// Requests not yet waited for: their bytes, and after how many steps that is done.
+    /// Requests not yet waited for: their bytes, and the number of steps until their wait.
     pending: Vec<(u64, Vec<Bytes>, u64)>,
     requests: u64,
 }
@@ -85,7 +85,7 @@ impl Writer {
         self.recorded.push((accesses, Event { cpu, ..event }));
     }
 
-    /// Waits for those that match: one by one, or for all at once.
+    /// Waits for the matching requests, one by one or all at once.
     fn wait(&mut self, at_once: bool, which: impl Fn(&[Bytes], u64) -> bool) {
         let (done, pending) = std::mem::take(&mut self.pending).into_iter().partition(|(_, b, left)| which(b, *left));
         self.pending = pending;
@@ -94,7 +94,7 @@ impl Writer {
         let lists: Vec<Vec<u64>> = match at_once {
             true if !numbers.is_empty() => vec![numbers],
             true => Vec::new(),
-            // The last first: the order of waits is not that of posts.
+            // In reverse order, so that waits are not in the order of posts.
             false => numbers.into_iter().rev().map(|number| vec![number]).collect(),
         };
         for requests in lists {
@@ -103,7 +103,7 @@ impl Writer {
         }
     }
 
-    /// Before these bytes are touched, whatever uses them is complete.
+    /// Waits for all requests that use these bytes.
     fn free(&mut self, bytes: &[Bytes]) {
         self.wait(false, |used, _| used.iter().any(|&one| bytes.iter().any(|&other| conflict(one, other))));
     }
@@ -115,7 +115,7 @@ impl Writer {
         }
     }
 
-    /// A communication, to be waited for so many steps later if that is said.
+    /// Adds a communication; with `later`, it is waited for after that number of steps.
     fn communicate(&mut self, event: Event, rank: i32, ranks: u64, later: Option<u64>) {
         let bytes: Vec<Bytes> = parts(&event, rank, ranks).into_iter().flat_map(|(_, bytes)| bytes).collect();
         self.free(&bytes);
@@ -131,10 +131,10 @@ impl Writer {
     }
 }
 
-/// A program of a few ranks.
+/// Generates a program of a few ranks.
 pub fn program(dice: &mut Dice) -> Vec<Recorded> {
     let ranks = 2 + dice.roll(3) as usize;
-    // The fewer buffers, the more they have to do with each other.
+    // Few buffers cause many dependences.
     let buffers = 1 + dice.roll(5);
     let buffer = |dice: &mut Dice| 1000 + 64 * dice.roll(buffers) + 4 * dice.roll(3);
     let tidy = dice.one_in(2);
@@ -172,7 +172,7 @@ pub fn program(dice: &mut Dice) -> Vec<Recorded> {
         });
     }
     if dice.one_in(4) {
-        // By hand: the same to all others, or a block to and from each.
+        // A collective operation by hand: the same data to all other ranks, or a block to and from each.
         let (root, at) = (dice.roll(ranks as u64) as usize, buffer(dice));
         let everybody = dice.one_in(2);
         let apart = dice.roll(2);
@@ -187,7 +187,7 @@ pub fn program(dice: &mut Dice) -> Vec<Recorded> {
     write(dice, ranks, &steps)
 }
 
-/// The steps, a few times over.
+/// Writes the steps several times.
 fn write(dice: &mut Dice, ranks: usize, steps: &[Step]) -> Vec<Recorded> {
     let all = ranks as u64;
     let mut writers: Vec<Writer> = (0..ranks).map(|_| Writer::default()).collect();
@@ -199,7 +199,7 @@ fn write(dice: &mut Dice, ranks: usize, steps: &[Step]) -> Vec<Recorded> {
             match *step {
                 Step::Compute { rank, ref accesses } => writers[rank].compute(accesses),
                 Step::Message { from, to, tag, bytes, buffers, later, by_hand } => {
-                    // Of a collective operation by hand, all calls are at one line.
+                    // All calls of a collective operation by hand are on one line.
                     let site = if by_hand { 31 } else { base.site };
                     let message = Event { tag, bytes, site, ..base };
                     let sent = Event { call: Call::Send, peer: to as i32, buffer: buffers[0], ..message.clone() };

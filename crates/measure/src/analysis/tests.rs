@@ -1,5 +1,5 @@
-//! A network is recognised from noisy measurements of it; where the processor does the work of the network, that is
-//! said.
+//! A network is recognised from noisy measurements of it; if the processor does the work of the network, that
+//! is reported.
 
 use super::*;
 use crate::Sizes;
@@ -9,7 +9,7 @@ use hayase::units::Time;
 
 const SYNC: u64 = 4040;
 
-/// Repetitions with noise that only ever adds, as that of a machine that does other things too.
+/// Returns repetitions with noise that only adds, as on a machine that is busy with other work.
 fn repetitions(stream: &mut Stream, ns: f64) -> Vec<f64> {
     let mut one = || {
         let disturbed = if stream.unit() < 0.2 { 5.0 * stream.unit() } else { 0.0 };
@@ -18,12 +18,12 @@ fn repetitions(stream: &mut Stream, ns: f64) -> Vec<f64> {
     (0..40).map(|_| one()).collect()
 }
 
-/// The receive time of the row of this size.
+/// Returns the receive time in the row of this size.
 fn receive(data: &Communication, bytes: u64) -> Time {
     data.times.iter().find(|row| row.size == Bytes(bytes)).unwrap().receive
 }
 
-/// What two processes measure where `time(kind, k, w)` is how long it takes \[ns\].
+/// Returns the measurements of two processes whose operations take `time(kind, k, w)` \[ns\].
 fn measured(seed: u64, time: impl Fn(Kind, u64, f64) -> f64) -> Measured {
     let mut stream = Stream::new(seed, "measured");
     let mut times = Vec::new();
@@ -32,7 +32,7 @@ fn measured(seed: u64, time: impl Fn(Kind, u64, f64) -> f64) -> Measured {
         for (kind, work_ns) in
             [(Kind::RoundTrip, 0.0), (Kind::RoundTrip, 3.0 * trip), (Kind::Send, 0.0), (Kind::Late, 0.0)]
         {
-            // Work is timed where it is done, and what it takes too long is taken off: noise is in the rest.
+            // Work is timed where it is done, and its excess is subtracted: the noise is in the rest.
             let rest = repetitions(&mut stream, time(kind, bytes, work_ns) - work_ns);
             let ns = rest.into_iter().map(|ns| ns + work_ns).collect();
             times.push(Times { kind, bytes, work_ns, ns });
@@ -81,22 +81,23 @@ fn the_parameters_of_a_network_are_recognised_and_lie_in_their_intervals() {
             let parameter = data.parameters.iter().find(|parameter| parameter.name == name).unwrap();
             let (value, [low, high]) = (parameter.value.unwrap(), parameter.interval.unwrap());
             assert!((value / truth - 1.0).abs() < 0.25, "{parameter:?}, truly {truth}");
-            // The noise adds up to 2 %, so all intervals lie a little high.
+            // The noise is at most 2 %, so all intervals lie a little high.
             let room = 0.05 * truth;
             assert!(low - room <= truth && truth <= high + room, "{parameter:?}, truly {truth}");
         }
-        // Orl counts for all bytes and Gl for those beyond s: little tells them apart, but their sum is sure.
+        // Orl counts for all bytes and Gl for those beyond s: little separates them, but their sum is well
+        // determined.
         assert!((data.parameter("Orl + Gl").unwrap() / 9.9 - 1.0).abs() < 0.15, "{:?}", data.parameters);
         assert_eq!(data.limits.sync, Some(Bytes(SYNC)));
-        // The fifth percentile is within the little noise of what is exact.
+        // The fifth percentile is within the small noise of the exact value.
         let time = loggps(Kind::RoundTrip, 1024, 0.0, truth) / 2.0;
         assert!((receive(data, 1024).ps() / 1e3 / time - 1.0).abs() < 0.02);
         assert!(receive(data, SYNC + 1) > receive(data, SYNC), "the handshake shows as a jump");
     }
 }
 
-/// Processes of one host: the sender copies, the receiver copies, nothing is left to hide, and some of it runs side by
-/// side.
+/// Processes of one host: the sender copies, the receiver copies, there is nothing left to hide, and some of
+/// it runs in parallel.
 #[test]
 fn where_processors_copy_latency_and_gap_are_not_identifiable_but_sums_are() {
     let shared = |kind, bytes: u64, work: f64| {
@@ -156,7 +157,8 @@ fn a_size_whose_repetitions_were_all_disturbed_is_held_down_by_longer_ones() {
     assert!(row.median > row.receive + Time::from_ps(1e9), "the median tells of the disturbance");
 }
 
-/// S is measured without a clock; whoever calibrates from the same measurements has the same, however noisy times are.
+/// S is measured without a clock. Calibrating from the same measurements gives the same S, however noisy
+/// times are.
 #[test]
 fn calibration_has_the_s_that_was_measured() {
     for (seed, eager) in [(0, Some(SYNC)), (1, Some(SYNC)), (2, Some(3000)), (3, None)] {

@@ -1,63 +1,63 @@
-//! Instructions of x86-64: how long they are, and what they read and write.
+//! Decoder for x86-64 instructions: their length, and the memory that they read and write.
 //!
-//! Only as much as is needed to walk through the functions that compilers write: lengths of all instructions up to
-//! AVX-512, and of those with an operand in memory which bytes. What is not known ends the walk.
+//! It covers as much as a walk through compiled functions needs: lengths of all instructions up to AVX-512,
+//! and the bytes accessed by those with an operand in memory. An unknown instruction ends the walk.
 //!
 //! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A (opcode maps).
 
 /// An operand in memory: `[base + index * scale + displacement]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
-    /// Register; `None`: there is none. `RIP` is one more than the last.
+    /// Base register; `None` if there is none. `RIP` is one more than the last register.
     pub base: Option<u8>,
-    /// Register and scale.
+    /// Index register and scale.
     pub index: Option<(u8, u8)>,
     pub displacement: i32,
-    /// Relative to the thread's own memory.
+    /// True if relative to the thread's own memory.
     pub of_thread: bool,
 }
 
-/// In the place of a base: the address of the next instruction.
+/// Base that stands for the address of the next instruction.
 pub const RIP: u8 = 16;
-/// The stack pointer and the frame pointer.
+/// Stack pointer; `RBP` is the frame pointer.
 pub const RSP: u8 = 4;
 pub const RBP: u8 = 5;
 
-/// Where control goes.
+/// Control flow of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// To the next instruction.
+    /// Continues with the next instruction.
     On,
     /// Calls a function at a distance from the next instruction.
     Call(i32),
-    /// Jumps, perhaps.
+    /// Jumps under a condition.
     Branch(i32),
     /// Jumps.
     Jump(i32),
-    /// Calls what a register or memory says.
+    /// Calls the address in a register or in memory.
     CallThere,
-    /// Jumps to what a register or memory says.
+    /// Jumps to the address in a register or in memory.
     JumpThere,
     /// Returns, or ends the program.
     End,
 }
 
-/// What an instruction does to a general register, as far as addresses may pass through it.
+/// Effect of an instruction on a general register, as far as addresses may pass through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Register {
-    /// Nothing that matters.
+    /// No effect that matters.
     Kept,
-    /// Is set to the address of the operand.
+    /// The register is set to the address of the operand.
     Address(u8),
-    /// Is set to another one.
+    /// The register is set to another register.
     Copied(u8, u8),
-    /// Another one is added.
+    /// Another register is added.
     Added(u8, u8),
-    /// Is set to what is in the operand.
+    /// The register is set to the content of the operand.
     Loaded(u8),
-    /// Is stored in the operand.
+    /// The register is stored in the operand.
     Stored(u8),
-    /// Gets some other value.
+    /// The register gets some other value.
     Set(u8),
 }
 
@@ -67,15 +67,15 @@ pub struct Instruction {
     pub length: usize,
     pub flow: Flow,
     pub operand: Option<Operand>,
-    /// Bytes of the operand that are read, and written.
+    /// Bytes of the operand that are read, and that are written.
     pub read: u32,
     pub written: u32,
-    /// Bytes are moved or filled between the addresses in `rsi` and `rdi`: whether it reads, whether it writes there.
+    /// Set for instructions that move or fill bytes: true if it reads at `rsi`, true if it writes at `rdi`.
     pub text: (bool, bool),
     pub register: Register,
 }
 
-/// What a memory operand is used for.
+/// Use of a memory operand.
 #[derive(Clone, Copy)]
 enum Use {
     None,
@@ -115,7 +115,7 @@ struct Prefixes {
     repeat: u8,
     of_thread: bool,
     rex: u8,
-    /// Length of a vector \[B\]; 0: not encoded as one.
+    /// Length of a vector \[B\]; 0 if not encoded as one.
     vector: u32,
 }
 
@@ -135,7 +135,7 @@ impl Prefixes {
         }
     }
 
-    /// Size of a floating-point operand \[B\]: all of a register, or what the prefix says.
+    /// Size of a floating-point operand \[B\]: all of a register, or as the prefix says.
     fn floating(self) -> u32 {
         match self.repeat {
             0xf3 => 4,
@@ -145,7 +145,7 @@ impl Prefixes {
     }
 }
 
-/// ModRM: what is in `reg`, and in `rm` a register or memory.
+/// Operands of a ModRM byte: the register in `reg`; in `rm`, a register or memory.
 struct Operands {
     reg: u8,
     rm: Result<u8, Operand>,
@@ -179,7 +179,7 @@ fn operands(cursor: &mut Cursor<'_>, prefixes: Prefixes) -> Option<Operands> {
     Some(Operands { reg, rm: Err(Operand { base, index, displacement, of_thread: prefixes.of_thread }) })
 }
 
-/// The instruction that these bytes begin with; `None`: it is not known.
+/// Returns the instruction at the begin of these bytes; `None` if it is not known.
 pub fn decode(bytes: &[u8]) -> Option<Instruction> {
     let mut cursor = Cursor { bytes, at: 0 };
     let mut prefixes = Prefixes::default();
@@ -229,7 +229,8 @@ const PLAIN: Instruction = Instruction {
     register: Register::Kept,
 };
 
-/// An instruction with a ModRM byte whose memory operand is used so, and with an immediate of so many bytes.
+/// Decodes an instruction with a ModRM byte, given the use of its memory operand and the length of its
+/// immediate \[B\].
 fn with_operands(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immediate: usize) -> Option<Instruction> {
     let operands = operands(cursor, prefixes)?;
     if immediate > 0 {
@@ -269,7 +270,7 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
                     Ok(rm) if adds => Register::Added(operands.reg, rm),
                     Ok(rm) if low < 2 => Register::Set(rm),
                     Err(_) if low < 2 => Register::Kept,
-                    // A difference or a sum with something in memory keeps what it was an address of.
+                    // An address stays one after a sum or a difference with a value in memory.
                     Err(_) if adds => Register::Kept,
                     _ => Register::Set(operands.reg),
                 };
@@ -378,7 +379,7 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
     })
 }
 
-/// Size and direction of an operand of the floating-point stack.
+/// Returns size and direction of an operand of the floating-point stack.
 fn x87(opcode: u8, operation: u8) -> Use {
     match (opcode, operation) {
         (0xd8 | 0xda, _) | (0xd9 | 0xdb, 0) => Use::Read(4),
@@ -399,7 +400,7 @@ fn immediate(cursor: &mut Cursor<'_>, size: usize) -> Option<Instruction> {
     Some(PLAIN)
 }
 
-/// Sets the register in `reg`.
+/// Decodes an instruction that sets the register in `reg`.
 fn sets(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immediate: usize) -> Option<Instruction> {
     let operands = operands(cursor, prefixes)?;
     if immediate > 0 {
@@ -408,7 +409,7 @@ fn sets(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immediate: usize
     Some(Instruction { register: Register::Set(operands.reg), ..used(&operands, kind) })
 }
 
-/// Changes what is in `rm`.
+/// Decodes an instruction that changes the register in `rm`.
 fn changes(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immediate: usize) -> Option<Instruction> {
     let operands = operands(cursor, prefixes)?;
     if immediate > 0 {
@@ -478,7 +479,7 @@ fn three_bytes(cursor: &mut Cursor<'_>, prefixes: Prefixes) -> Option<Instructio
     changes(cursor, prefixes, kind, 1)
 }
 
-/// AVX and AVX-512: what was an instruction of SSE, mostly.
+/// Decodes instructions of AVX and AVX-512: mostly former instructions of SSE.
 fn vector(cursor: &mut Cursor<'_>, mut prefixes: Prefixes, opcode: u8) -> Option<Instruction> {
     let first = cursor.byte()?;
     // The bits of REX are stored inverted.
@@ -508,7 +509,7 @@ fn vector(cursor: &mut Cursor<'_>, mut prefixes: Prefixes, opcode: u8) -> Option
     let opcode = cursor.byte()?;
     match map {
         1 if matches!(opcode, 0x2c | 0x2d | 0x50..=0x7f | 0x10..=0x17 | 0x28..=0x2f | 0xc2..=0xc6 | 0xd0..=0xff) => {
-            // Memory is as for the instruction of SSE.
+            // The memory operand is that of the instruction of SSE.
             two_bytes(cursor, prefixes, opcode)
         }
         2 => {

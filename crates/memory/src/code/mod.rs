@@ -1,15 +1,15 @@
-//! What the code of an instrumented part of the process says of itself: which of its functions are instrumented, and
-//! what these access without telling.
+//! Analysis of the code of an instrumented part of the process: finds functions that are not instrumented,
+//! and unreported accesses.
 //!
-//! Two things are found by reading instructions, when the recording starts. A part may have been linked with objects
-//! and archives that were compiled in another way: calls of their functions go there directly. And gcc instruments
-//! assignments, not calls: `all = f(x)` and `f(all)` write and read a structure, and nobody is told. The call
-//! instruction behind such accesses, or the one that goes to such a function, is changed to go to a stub that marks the
+//! It reads instructions when the recording starts, and finds two things. A part may be linked with objects
+//! and archives that were compiled in another way: calls go to their functions directly. And gcc instruments
+//! assignments, not calls: `all = f(x)` and `f(all)` write and read a structure without a report. The call
+//! instruction behind such accesses, or the one to such a function, is redirected to a stub that marks the
 //! place ([`opaque`](crate::opaque)).
 //!
 //! * `decode`: instructions.
 //! * `part`: functions, imports and constant data of a part.
-//! * `untold`: accesses without a call before them.
+//! * `untold`: unreported accesses.
 
 mod decode;
 mod part;
@@ -23,23 +23,25 @@ use std::sync::{PoisonError, RwLock};
 use decode::{Flow, Instruction, RBP};
 use part::{Callee, Function, Part};
 
-/// A call instruction that is to go to a stub.
+/// A call instruction to be redirected to a stub.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mark {
     /// Address of the instruction, which has five bytes.
     pub(crate) call: usize,
-    /// Where it goes now.
+    /// Present target.
     pub(crate) target: usize,
-    /// Whether it is the function that is not instrumented; else it follows accesses that nobody is told of.
+    /// True if the target is a function that is not instrumented; otherwise the call follows unreported
+    /// accesses.
     pub(crate) foreign: bool,
 }
 
-/// The calls of a part that are to be marked. Its functions with arguments on the stack are known from now on
+/// Returns the calls of a part to be marked. Also registers its functions with arguments on the stack
 /// ([`arguments`]).
 pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<Mark> {
     let Some(part) = Part::new(base, imports) else { return Vec::new() };
     let functions = part.functions();
-    // By first byte: whether it is instrumented; found when it is called, since a program has many that nobody calls.
+    // State of each function, by first byte. It is found when the function is first called, since a program
+    // has many that are never called.
     let mut kinds: BTreeMap<usize, Kind> = BTreeMap::new();
     for function in &functions {
         kinds.insert(function.start, if part.calls_hook(function) { Kind::Instrumented } else { Kind::Unknown });
@@ -75,17 +77,17 @@ pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<Mark> {
     marks
 }
 
-/// Functions with arguments on the stack: first byte, one past the last, and how far the arguments reach above the
-/// return address.
+/// Functions with arguments on the stack: first byte, one past the last, and distance that the arguments
+/// reach above the return address.
 static ARGUMENTS: RwLock<Vec<(usize, usize, usize)>> = RwLock::new(Vec::new());
 
-/// What is taken where a function uses the address of an argument on the stack, whose size nobody says.
+/// Size assumed if a function uses the address of an argument on the stack, whose size is unknown.
 const WHOLE: usize = 4096;
 
 fn note_arguments(part: &Part, function: &Function) {
     let reach = |(_, instruction): (usize, Instruction)| {
         let operand = instruction.operand.filter(|operand| operand.base == Some(RBP))?;
-        // Above the frame pointer of the caller and the return address.
+        // Arguments lie above the caller's frame pointer and the return address.
         let offset = usize::try_from(operand.displacement).ok()?.checked_sub(16)?;
         let size = instruction.read.max(instruction.written) as usize;
         Some(if size == 0 || operand.index.is_some() { offset + WHOLE } else { offset + size })
@@ -98,14 +100,15 @@ fn note_arguments(part: &Part, function: &Function) {
     }
 }
 
-/// How far the arguments of the function at `place` reach on the stack, above its return address \[B\].
+/// Returns the distance that the arguments of the function at `place` reach above its return address on the
+/// stack \[B\].
 pub(crate) fn arguments(place: usize) -> usize {
     let all = ARGUMENTS.read().unwrap_or_else(PoisonError::into_inner);
     let at = all.partition_point(|&(start, ..)| start <= place);
     all[..at].last().filter(|&&(_, end, _)| place < end).map_or(0, |&(.., reach)| reach)
 }
 
-/// What is known of a function.
+/// Kind of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Unknown,

@@ -8,18 +8,18 @@ use libc::{Elf64_Phdr, PF_W, PF_X, PT_GNU_EH_FRAME, PT_GNU_RELRO, PT_LOAD};
 
 use super::decode::{Flow, Instruction, RIP, decode};
 
-/// A function or variable of another part, and where its address is kept.
+/// A function or variable of another part, and the place of its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Import {
-    /// The entry of the table of addresses.
+    /// Entry of the table of addresses.
     pub(crate) slot: usize,
-    /// Its name; it is never freed.
+    /// Name of the symbol; it is never freed.
     pub(crate) name: *mut libc::c_char,
-    /// The same.
+    /// Name of the symbol as a string.
     pub(crate) text: &'static str,
-    /// Whether it may be data.
+    /// True if it may be data.
     pub(crate) is_data: bool,
-    /// Whether the part has it itself.
+    /// True if the part defines it itself.
     pub(crate) is_own: bool,
 }
 
@@ -48,7 +48,7 @@ struct Relocation {
     addend: i64,
 }
 
-/// What a part of the process imports.
+/// Returns the imports of a part of the process.
 ///
 /// # Safety
 /// `dynamic` is the dynamic section of a part that is loaded at `base` and stays.
@@ -81,8 +81,8 @@ pub(crate) unsafe fn imports(base: usize, dynamic: usize) -> Vec<Import> {
             continue;
         }
         let count = size / size_of::<Relocation>();
-        // SAFETY: the section says that the table is there and how long it is; the C library has made its address
-        // absolute.
+        // SAFETY: the section gives the address and the length of the table; the C library has made the
+        // address absolute.
         let relocations = unsafe { std::slice::from_raw_parts(table as *const Relocation, count) };
         for relocation in relocations {
             // R_X86_64_JUMP_SLOT, and R_X86_64_GLOB_DAT for programs that call without a linkage table.
@@ -90,15 +90,15 @@ pub(crate) unsafe fn imports(base: usize, dynamic: usize) -> Vec<Import> {
                 continue;
             }
             let symbol = symbols + (relocation.info >> 32) as usize * 24;
-            // SAFETY: a symbol is 24 bytes: its name, an offset in the table of strings, and its kind and its section
-            // come first.
+            // SAFETY: a symbol is 24 bytes: its name, an offset in the table of strings, comes first, then
+            // its kind and its section.
             let (name, kind, section) = unsafe {
                 let name = strings + (symbol as *const u32).read_unaligned() as usize;
                 (name as *mut libc::c_char, *((symbol + 4) as *const u8) & 15, *((symbol + 6) as *const u16))
             };
             // SAFETY: names end with a zero, and stay as long as the part does.
             let Ok(text) = unsafe { CStr::from_ptr(name) }.to_str() else { continue };
-            // Functions of other parts are STT_FUNC, or STT_NOTYPE where the linker did not know.
+            // Functions of other parts are STT_FUNC, or STT_NOTYPE if the linker did not know.
             let is_data = relocation.info as u32 == 6 && kind != 2;
             all.push(Import { slot: base + relocation.offset, name, text, is_data, is_own: section != 0 });
         }
@@ -106,20 +106,20 @@ pub(crate) unsafe fn imports(base: usize, dynamic: usize) -> Vec<Import> {
     all
 }
 
-/// What a call goes to.
+/// Target of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Callee {
     /// The hook at the entry of functions that gcc instruments.
     GnuEntry,
-    /// That of clang's.
+    /// The hook at the entry of functions that clang instruments.
     ClangEntry,
-    /// That at the exit.
+    /// The hook at the exit of functions.
     Exit,
-    /// Tells of an access: bytes read, bytes written.
+    /// A hook that reports an access: bytes read, bytes written.
     Access(u32, u32),
     /// Another function of the instrumentation.
     Hook,
-    /// A function of another part whose accesses are none of the program's, or recorded.
+    /// A function of another part whose accesses do not concern the program, or are recorded.
     Harmless,
     /// Any other function.
     Function,
@@ -160,21 +160,21 @@ pub(super) struct Function {
     pub(super) end: usize,
 }
 
-/// A part of the process.
+/// A part of the process: the program or a library.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     base: usize,
-    /// Code, and data that is not written: first byte, one past the last.
+    /// Segments of code and of data that is not written: first byte, one past the last.
     code: Vec<(usize, usize)>,
     constant: Vec<(usize, usize)>,
-    /// The table of tables of unwinding.
+    /// Segment with the index of the unwind tables.
     unwinding: (usize, usize),
-    /// By entry of the table of addresses.
+    /// Target of each entry of the table of addresses.
     slots: BTreeMap<usize, Callee>,
 }
 
 impl Part {
-    /// The part that is loaded at `base`; `None`: its functions are not known.
+    /// Reads the part that is loaded at `base`; `None` if its functions are not known.
     pub(super) fn new(base: usize, imports: &[Import]) -> Option<Self> {
         let mut part = Self { base, ..Self::default() };
         objects::find(|info, segments| (info.dlpi_addr as usize == base).then(|| part.note(segments)));
@@ -202,23 +202,24 @@ impl Part {
 
     fn bytes(&self, start: usize, end: usize) -> Option<&[u8]> {
         let inside = self.code.iter().any(|&(low, high)| low <= start && start <= end && end <= high);
-        // SAFETY: of a segment of code, which is readable and stays; what is changed there is changed behind every
-        // reading.
+        // SAFETY: part of a code segment, which is readable and stays; bytes there are changed only after
+        // they have been read.
         inside.then(|| unsafe { std::slice::from_raw_parts(start as *const u8, end - start) })
     }
 
-    /// Whether what is at an address is never written.
+    /// Returns true if the data at an address is never written.
     pub(super) fn is_constant(&self, address: usize) -> bool {
         self.constant.iter().any(|&(low, high)| (low..high).contains(&address)) || self.slots.contains_key(&address)
     }
 
-    /// All functions that the tables of unwinding have.
+    /// Returns all functions in the unwind tables.
     pub(super) fn functions(&self) -> Vec<Function> {
         let (header, size) = self.unwinding;
         // SAFETY: a segment that is readable and stays.
         let table = unsafe { std::slice::from_raw_parts(header as *const u8, size) };
         let number = |at: usize| -> Option<i32> { Some(i32::from_le_bytes(table.get(at..at + 4)?.try_into().ok()?)) };
-        // Version 1, count as a number of four bytes, entries as two numbers of four bytes from the header on.
+        // Version 1, count as a number of four bytes, entries as two numbers of four bytes relative to the
+        // header.
         if table.len() < 12 || table[0] != 1 || table[2] & 15 != 3 || table[3] != 0x3b {
             return Vec::new();
         }
@@ -228,8 +229,8 @@ impl Part {
             .filter_map(|(start, description)| {
                 let start = header.wrapping_add_signed(start as isize);
                 let description = header.wrapping_add_signed(description as isize);
-                // SAFETY: the description of a function begins with its length and its kind, four bytes each; where it
-                // starts and how long it is come next, four bytes each in all code that compilers write for this
+                // SAFETY: the description of a function begins with its length and its kind, four bytes each.
+                // Its start and its size come next, four bytes each in all code that compilers write for this
                 // processor.
                 let length = unsafe { *((description + 12) as *const u32) } as usize;
                 self.bytes(start, start.checked_add(length)?)?;
@@ -240,7 +241,7 @@ impl Part {
         functions
     }
 
-    /// The instructions of a function, with their addresses, as far as they are known.
+    /// Returns the instructions of a function with their addresses, up to the first unknown one.
     pub(super) fn instructions(&self, function: &Function) -> impl Iterator<Item = (usize, Instruction)> + '_ {
         let (start, end) = (function.start, function.end);
         let bytes = self.bytes(start, end).unwrap_or_default();
@@ -253,14 +254,14 @@ impl Part {
         })
     }
 
-    /// Where an instruction goes.
+    /// Returns the target of an instruction.
     pub(super) fn target(&self, address: usize, instruction: &Instruction, way: i32) -> usize {
         (address + instruction.length).wrapping_add_signed(way as isize)
     }
 
-    /// What a call to this address goes to.
+    /// Returns the callee for a target address.
     pub(super) fn callee(&self, target: usize) -> Callee {
-        // An entry of the linkage table: perhaps a landing pad, then a jump to what the table of addresses says.
+        // An entry of the linkage table: perhaps a landing pad, then a jump through the table of addresses.
         let Some(bytes) = self.bytes(target, target.saturating_add(16)) else { return Callee::Function };
         let pad = if bytes.starts_with(&[0xf3, 0x0f, 0x1e, 0xfa]) { 4 } else { 0 };
         match decode(&bytes[pad..]) {
@@ -269,7 +270,7 @@ impl Part {
         }
     }
 
-    /// What a call or jump through memory goes to.
+    /// Returns the callee of a call or jump through memory.
     pub(super) fn through(&self, address: usize, instruction: &Instruction) -> Callee {
         let slot = instruction
             .operand
@@ -278,7 +279,7 @@ impl Part {
         slot.and_then(|slot| self.slots.get(&slot)).copied().unwrap_or(Callee::Function)
     }
 
-    /// What an instruction calls; `None`: it calls nothing.
+    /// Returns the callee of an instruction; `None` if it calls nothing.
     pub(super) fn called(&self, address: usize, instruction: &Instruction) -> Option<Callee> {
         match instruction.flow {
             Flow::Call(way) => Some(self.callee(self.target(address, instruction, way))),
@@ -287,7 +288,7 @@ impl Part {
         }
     }
 
-    /// Whether a function calls the hook at its entry.
+    /// Returns true if a function calls the hook at its entry.
     pub(super) fn calls_hook(&self, function: &Function) -> bool {
         self.instructions(function).any(|(address, instruction)| {
             matches!(self.called(address, &instruction), Some(Callee::GnuEntry | Callee::ClangEntry))

@@ -1,27 +1,28 @@
-//! Accesses without a call before them that tells of them.
+//! Finds unreported accesses: those without a call before them that reports them.
 //!
-//! Between two calls there is straight code, nearly. gcc puts the call that tells of an access right before the
-//! statement that makes it; so what is accessed between two calls was told by those right before, or was not told.
-//! Variables that do not leave their function need not be told, nor data that is never written: whose address comes
-//! from the stack pointer, the frame pointer or an address of such data, within the statement.
+//! The code between two calls is nearly straight. gcc puts the reporting call right before the statement that
+//! makes the access. So an access between two calls was reported by the calls right before, or was not
+//! reported. Two kinds need no report: variables that do not leave their function, and data that is never
+//! written. Their address comes from the stack pointer, the frame pointer or an address of such data, within
+//! the statement.
 //!
-//! An access that is not told is no proof of anything, only the end of what is known: the next call is marked.
+//! An unreported access proves nothing by itself; it only ends what is known. So the next call is marked.
 
 use super::Mark;
 use super::decode::{Flow, Instruction, Operand, RBP, RIP, RSP, Register};
 use super::part::{Callee, Function, Part};
 
-/// Registers that a function may change.
+/// Registers that a called function may change.
 const OF_CALLER: [u8; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 const RSI: usize = 6;
 const RDI: usize = 7;
 
-/// The register with the frame of the function around a nested one, when that begins. Variables in it whose address
-/// is handed to anybody are told.
+/// Register with the frame of the enclosing function, at the begin of a nested one. Accesses to variables
+/// there whose address is passed to other functions are reported.
 const CHAIN: usize = 10;
 
-/// What is known of the registers: whether they hold addresses of the function's own variables, or of constant data;
-/// and of the function's variables, in which such addresses are kept.
+/// Registers that hold addresses of the function's own variables or of constant data, and variables of the
+/// function in which such addresses are kept.
 struct Registers([bool; 16], Vec<Operand>);
 
 impl Registers {
@@ -31,7 +32,7 @@ impl Registers {
         Self(registers, Vec::new())
     }
 
-    /// Whether an operand is a variable of the function, or constant.
+    /// Returns true if an operand is a variable of the function, or constant.
     fn own(&self, part: &Part, next: usize, operand: &Operand) -> bool {
         let Operand { base, index, displacement, of_thread } = *operand;
         if of_thread {
@@ -78,12 +79,12 @@ impl Registers {
     }
 }
 
-/// Between two calls.
+/// Accesses between two calls.
 #[derive(Default)]
 struct Window {
-    /// Bytes that were told and not accessed yet: read, written.
+    /// Reported bytes that have not been accessed yet: read, written.
     told: (u32, u32),
-    /// Operands that were accessed as told, and those that were read without.
+    /// Operands accessed as reported; `unsure` holds those read without a report.
     seen: Vec<Operand>,
     unsure: Vec<Operand>,
     untold: bool,
@@ -100,7 +101,7 @@ impl Window {
             match self.told.1.checked_sub(written) {
                 Some(rest) => {
                     self.told.1 = rest;
-                    // A part of what is written, as of a field of bits, is read before.
+                    // A write to part of an object, such as a bit field, reads it first.
                     self.unsure.retain(|other| *other != operand);
                     self.seen.push(operand);
                 }
@@ -125,12 +126,12 @@ impl Window {
     }
 }
 
-/// Adds the calls behind accesses that nobody is told of. Of functions that clang instruments all are told.
+/// Adds the calls behind unreported accesses. In functions that clang instruments every access is reported.
 pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
     let mut registers = Registers::new();
     let mut window = Window::default();
     let mut entered = false;
-    // The last call that can be changed.
+    // Last call that can be changed.
     let mut last: Option<(usize, usize)> = None;
     for (address, instruction) in part.instructions(function) {
         let next = address + instruction.length;
@@ -145,7 +146,7 @@ pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
             }
             let (reads, writes) = instruction.text;
             if writes && !registers.0[RDI] || reads && !registers.0[RSI] {
-                // Copies of a size that only the registers know: all that was told, or something else.
+                // A copy whose size is in a register: all reported bytes, or something else.
                 window.untold |= window.told.0.max(window.told.1) <= 16;
             }
         }
@@ -165,14 +166,14 @@ pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
                 Callee::Access(read, written) => {
                     (window.told.0.saturating_add(read), window.told.1.saturating_add(written))
                 }
-                // What is told may be accessed behind a function that touches nothing of it.
+                // Reported accesses may come after a function that touches none of that memory.
                 Callee::Hook | Callee::Harmless => window.told,
                 _ => (0, 0),
             };
             registers.called();
             last = here.or(last);
         } else if matches!(instruction.flow, Flow::End | Flow::Jump(_) | Flow::JumpThere) {
-            // Nothing comes to what follows but from elsewhere.
+            // The code that follows is reached only from elsewhere.
             if window.end()
                 && let Some((call, target)) = last
             {
@@ -183,7 +184,7 @@ pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
     }
 }
 
-/// Whether a function that is not instrumented accesses nothing but its own variables and constants.
+/// Returns true if a function that is not instrumented accesses only its own variables and constants.
 pub(super) fn is_harmless(part: &Part, function: &Function) -> bool {
     let mut registers = Registers::new();
     let mut end = function.start;
@@ -210,6 +211,6 @@ pub(super) fn is_harmless(part: &Part, function: &Function) -> bool {
         }
         registers.follow(part, next, &instruction);
     }
-    // All of it was understood.
+    // True if all instructions were understood.
     end == function.end
 }

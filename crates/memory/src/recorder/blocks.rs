@@ -1,13 +1,13 @@
-//! Blocks of memory that begin and end to exist between two recorded calls.
+//! Blocks of memory that begin and end between two recorded calls.
 //!
-//! A block that comes and goes between two calls is of no interest, since no call could be given it. What is noted is
-//! the end of blocks that were there at the call before, and the begin of those that are there at the next one.
+//! A block that comes and goes between two calls does not matter, since no call could be given it. Noted are
+//! the end of blocks that existed at the previous call, and the begin of those that exist at the next one.
 
 use rustc_hash::FxHashMap;
 
 use super::Place;
 
-/// Beginnings and ends of one block, or of neighbouring ones.
+/// Beginnings or ends of one block, or of neighbouring ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
     /// Call that made or ended the block.
@@ -16,9 +16,9 @@ pub struct Block {
     pub low: u64,
     /// One past the highest address.
     pub high: u64,
-    /// Position of the earliest access behind it.
+    /// Position of the earliest access after it.
     pub first: u64,
-    /// Position of the latest access behind it.
+    /// Position of the latest access after it.
     pub last: u64,
 }
 
@@ -27,15 +27,16 @@ pub struct Block {
 pub(super) struct Blocks {
     /// Blocks that began and still exist, by address.
     fresh: FxHashMap<u64, Block>,
-    /// Blocks that began, beyond the limit of `fresh`.
+    /// Further blocks that began, beyond the limit of `fresh`.
     begun: Vec<Block>,
     ended: Vec<Block>,
 }
 
-/// Most blocks that are kept apart of those that began.
+/// Largest number of blocks that began and are kept apart.
 const MOST_FRESH: usize = 1 << 16;
 
-/// Most notes in an interval of blocks that began, and of blocks that ended. Above it neighbours become one.
+/// Largest number of notes in an interval for blocks that began, and for blocks that ended. Beyond it
+/// neighbours are merged.
 const MOST_NOTES: usize = 1000;
 
 impl Blocks {
@@ -49,7 +50,7 @@ impl Blocks {
 
     /// Adds a block that ends.
     pub(super) fn end(&mut self, block: Block) {
-        // Of a mapping only a part may end.
+        // Only part of a mapping may end.
         if self.fresh.get(&block.low).is_some_and(|fresh| fresh.high <= block.high) {
             self.fresh.remove(&block.low);
             return;
@@ -60,12 +61,12 @@ impl Blocks {
         }
     }
 
-    /// Returns what is to be noted before a call, each block with its position, by address.
+    /// Returns the blocks to be noted before a call, each with its position, by address.
     pub(super) fn take(&mut self) -> Vec<(Block, u64)> {
         self.settle();
         merge(&mut self.ended);
-        // Nothing may be in a block before it exists, or behind its end. Of several blocks, begin and end are those of
-        // the last and of the first; that the latest end counts too bars what lies between.
+        // No access may lie in a block before it exists, or after its end. Several merged blocks begin with
+        // the last of them and end with the first; counting the latest end too forbids accesses in between.
         let begun = self.begun.drain(..).map(|block| (block, block.last));
         let mut notes: Vec<_> = begun.collect();
         for block in self.ended.drain(..) {
@@ -78,13 +79,13 @@ impl Blocks {
     }
 
     fn settle(&mut self) {
-        // Taken as a whole: to clear a table costs what it once had to hold.
+        // Taken as a whole: clearing a table costs as much as its largest size so far.
         self.begun.extend(std::mem::take(&mut self.fresh).into_values());
         merge(&mut self.begun);
     }
 }
 
-/// Sorts blocks by address, and joins neighbours where there are more than [`MOST_NOTES`]: the nearest first.
+/// Sorts blocks by address, and merges neighbours if there are more than [`MOST_NOTES`], the nearest first.
 fn merge(blocks: &mut Vec<Block>) {
     blocks.sort_unstable_by_key(|block| (block.low, block.first));
     let mut gap = 64_u64;
@@ -119,7 +120,7 @@ mod tests {
         blocks.end(block(100, 10, 3));
         blocks.end(block(300, 10, 4));
         assert_eq!(blocks.take(), [(block(200, 10, 2), 2), (block(300, 10, 4), 4)]);
-        // After the call it is an old one.
+        // After the call it is an old block.
         blocks.end(block(200, 10, 0));
         assert_eq!(blocks.take(), [(block(200, 10, 0), 0)]);
         assert_eq!(blocks.take(), []);
@@ -133,7 +134,7 @@ mod tests {
             blocks.begin(block((1 << 40) + 64 * i, 48, i));
             blocks.end(block((1 << 30) + 64 * i, 48, i));
         }
-        // One block elsewhere stays by itself.
+        // One block elsewhere stays separate.
         blocks.end(block(1 << 50, 8, 7));
         let notes = blocks.take();
         assert!(notes.len() <= 3 * MOST_NOTES, "{}", notes.len());

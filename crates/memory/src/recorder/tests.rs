@@ -1,4 +1,4 @@
-//! What is recorded comes back: every access, at its address and in its place.
+//! Round trips: every recorded access is read back at its address and in its place.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ enum Step {
     Close,
 }
 
-/// An interval: its number, and of each access in order the key of its site, its address and its size.
+/// An interval: its number, and its accesses in order: key of the site, address, size.
 type Accesses = (u64, Vec<(u64, u64, u64)>);
 
-/// Records and reads again: the intervals with accesses, what the end says, the length of the file.
+/// Records and reads back: the intervals with accesses, the totals, the length of the file.
 fn there_and_back(steps: &[Step]) -> (Vec<Accesses>, Totals, usize) {
     let mut file = Vec::new();
     let mut recorder = Recorder::new(&mut file, &[("program", "test")]).unwrap();
@@ -26,7 +26,7 @@ fn there_and_back(steps: &[Step]) -> (Vec<Accesses>, Totals, usize) {
     for step in steps {
         match *step {
             Step::Access(key, address, size) => {
-                // As the entry functions do: the fast way first, for accesses that have only one size.
+                // Like the entry functions: the fast path first, for accesses that have only one size.
                 let fast = key < site(VARIED, false);
                 if !(fast && (recorder.extend(key, address) || recorder.extend_gather(key, address))) {
                     recorder.access(key, address, size);
@@ -59,7 +59,7 @@ fn there_and_back(steps: &[Step]) -> (Vec<Accesses>, Totals, usize) {
     (found, intervals.totals().unwrap(), file.len())
 }
 
-/// What the recorder was told, in the same form.
+/// Returns the steps in the form of the reader's result.
 fn expected(steps: &[Step]) -> Vec<Accesses> {
     let mut all = Vec::new();
     for (number, part) in (0..).zip(steps.split(|step| *step == Step::Close)) {
@@ -77,17 +77,18 @@ fn expected(steps: &[Step]) -> Vec<Accesses> {
     all
 }
 
-/// Sites from this one on access any number of bytes.
+/// First of the sites that access any number of bytes.
 const VARIED: u64 = 10_000;
 
-/// Sites from this one on to `VARIED` access four bytes, those before it eight.
+/// First of the sites that access four bytes, up to `VARIED`; those before it access eight.
 const FOUR: u64 = 9_000;
 
 fn site(number: u64, write: bool) -> u64 {
     key(0x40_1000 + 5 * number, write)
 }
 
-/// A few loops after one another, some within others, some with random addresses, some of any size.
+/// Generates a few loops, one after another or nested, some with random addresses, some with accesses of any
+/// size.
 fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     let regular =
         (0..4_u64, 1..5_u64, -20..20_i64, 1..40_u64, any::<bool>()).prop_map(|(at, sites, stride, count, write)| {
@@ -137,7 +138,7 @@ fn any_steps() -> impl Strategy<Value = Vec<Step>> {
         1 => anywhere,
         2 => Just(vec![Step::Close]),
     ];
-    // The same parts again and again, as programs do.
+    // The same parts repeat, as in programs.
     (vec(part, 1..8), 1..4_usize).prop_map(|(parts, times)| vec![parts.concat(); times].concat())
 }
 
@@ -156,7 +157,7 @@ proptest! {
 
 #[test]
 fn a_table_of_sites_that_grows_loses_nothing() {
-    // More sites than the first table has places, each in a loop that is open while the table grows.
+    // More sites than the first table has slots, each in a loop that is open while the table grows.
     let mut steps = Vec::new();
     for round in 0..3 {
         for s in 0..5000 {

@@ -1,4 +1,4 @@
-//! Programs compiled as `hayase cc` does.
+//! Compiles programs as `hayase cc` does.
 
 #[path = "../../../capture/src/instrument.rs"]
 #[allow(dead_code, reason = "of the simulator, which has more use for it")]
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The library that cargo has built for this test.
+/// Returns the path of the library that cargo has built for this test.
 pub fn library() -> PathBuf {
     let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let mut found: Vec<PathBuf> = fs::read_dir(&deps)
@@ -24,23 +24,24 @@ pub fn library() -> PathBuf {
     found.pop().expect("cargo has built the library")
 }
 
-/// Runs a command that must succeed; what it says.
+/// Runs a command that must succeed; returns its output.
 pub fn run(command: &mut Command) -> String {
-    // Cargo's would name another build of the library, perhaps an older one.
+    // Cargo's value would lead to another build of the library, perhaps an older one.
     let output = command.env_remove("LD_LIBRARY_PATH").output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {}\n{error}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Puts the library into a folder, with what compilers look for beside it.
+/// Puts the library into a folder, together with the files that compilers look for beside it.
 pub fn place(folder: &Path) {
     fs::copy(library(), folder.join("libhayase_memory.so")).unwrap();
     fs::write(folder.join("libtsan.so"), "INPUT(-lhayase_memory)").unwrap();
     fs::write(folder.join("libtsan_preinit.o"), "/* nothing */").unwrap();
 }
 
-/// Compiles with the instrumentation: these words for this compiler, to a file of the folder that has the library.
+/// Compiles with the instrumentation: `words` are the arguments of the compiler; the output goes to the
+/// folder with the library.
 pub fn build(compiler: &str, folder: &Path, words: &[&OsStr], to: &str) {
     let version = run(Command::new(compiler).arg("--version"));
     let family = instrument::Family::of(&version).expect("a compiler that instruments");

@@ -1,4 +1,4 @@
-//! A program in C.
+//! Writes programs in C.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ fn element(element: Element) -> &'static str {
     }
 }
 
-/// The text of a program.
+/// Returns the text of a program.
 pub fn text(program: &Program) -> String {
     let mut out = String::from(
         "#include <stdlib.h>\n#include <string.h>\n\
@@ -85,7 +85,7 @@ struct Writer {
     out: String,
     objects: Vec<Object>,
     indent: usize,
-    /// Labels behind the loops around.
+    /// Labels behind the enclosing loops.
     labels: Vec<usize>,
     count: usize,
 }

@@ -1,4 +1,4 @@
-//! A program in Fortran.
+//! Writes programs in Fortran.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ module marks
 end module
 ";
 
-/// The text of a program; `nested`: its cases are within the procedure that has the variables.
+/// Returns the text of a program; with `nested`, its cases are within the procedure that has the variables.
 pub fn text(program: &Program, nested: bool) -> String {
     let mut out = String::from(INTERFACES);
     out.push_str(if nested { "subroutine all\n  use marks\n" } else { "module objects\n" });
@@ -91,7 +91,7 @@ pub fn text(program: &Program, nested: bool) -> String {
     out
 }
 
-/// What is done once, and the calls of all cases.
+/// Writes the initialisation, and the calls of all cases.
 fn starts(program: &Program, out: &mut String) {
     for (number, Object { name, rows, columns, home, .. }) in program.objects.iter().enumerate() {
         if *home == Home::Heap {
@@ -125,7 +125,7 @@ struct Writer {
 
 impl Writer {
     fn line(&mut self, text: &str) {
-        // A line ends at 132 characters at the latest.
+        // A line has at most 132 characters.
         let mut text = text;
         let mut indent = 2 * self.indent;
         while text.len() + indent > 120 {
@@ -191,7 +191,7 @@ impl Writer {
         }
     }
 
-    /// A sum, as what it is stored into.
+    /// Returns a sum in the form of the value that it is stored into.
     fn sum(&self, to: Option<&Place>, first: &str, places: &[Place]) -> String {
         let mut terms: Vec<String> = vec![first.to_owned()];
         terms.extend(places.iter().map(|place| format!("{} * 0.5d0", self.place(place))));

@@ -1,10 +1,11 @@
-//! Random programs in C and Fortran, compiled with the instrumentation: every access of the source is recorded, where
-//! it stands in the source, and no other; whatever the compiler would do with it at the level that is asked for.
+//! Random programs in C and Fortran, compiled with the instrumentation. Every access of the source is
+//! recorded, at its place in the source, and no other, whatever the compiler would make of it at the
+//! requested level of optimisation.
 //!
-//! What a program accesses is worked out from how it was made (`meaning`), statement by statement. That is held against
-//! what was recorded, at the levels that `hayase cc` chooses and at `-O0`: in each statement the same bytes, in each
-//! direction. `HAYASE_PROGRAMS=2000` tries so many programs of each language instead of a few hundred, `HAYASE_SEED=7`
-//! others.
+//! The expected accesses of a program follow from its construction (`meaning`), statement by statement. They
+//! are compared with the recording, at the levels that `hayase cc` chooses and at `-O0`: in each statement
+//! the same bytes, in each direction. `HAYASE_PROGRAMS=2000` tries 2000 programs of each language instead of
+//! a few hundred, `HAYASE_SEED=7` others.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -26,17 +27,17 @@ use hayase_trace::memory::{Intervals, Kind};
 use meaning::{Bytes, Interval};
 use program::Program;
 
-/// Programs, each a function, that are compiled together.
+/// Number of programs, each a function, that are compiled together.
 const TOGETHER: usize = 40;
 
-/// An access of an object that can be handed to MPI: its bytes and its direction.
+/// An access of an object that can be passed to MPI: its bytes and its direction.
 type Access = (Bytes, bool);
 
 fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
 }
 
-/// What was recorded of a program, by interval, in order.
+/// Returns the recording of a program, by interval, in order.
 fn recorded(
     folder: &Path,
     compiler: &str,
@@ -48,8 +49,8 @@ fn recorded(
     let at = |name: &str| folder.join(name);
     build(compiler, folder, &[level, "-w", source, "marks.o", "-ldl"].map(OsStr::new), "program");
     let said = run(Command::new(at("program")).env("TEST_FILE", at("accesses.mem")));
-    // Objects, of which so many are there from the start: address, and the intervals in which they are there as a
-    // whole.
+    // Objects: address, and the intervals in which they exist as a whole. The first ones exist from the
+    // start.
     let mut objects: Vec<(usize, u64, u64, u64)> = Vec::new();
     for line in said.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -62,7 +63,7 @@ fn recorded(
     let mut intervals = Intervals::new(File::open(at("accesses.mem")).unwrap());
     let mut accesses = BTreeMap::new();
     while let Some(interval) = intervals.next().unwrap() {
-        // Those shown before the first call are there in the first interval too.
+        // Objects shown before the first call exist in the first interval too.
         let here: Vec<_> = objects
             .iter()
             .filter(|shown| (shown.2 < interval.number || shown.0 < globals) && interval.number < shown.3)
@@ -71,7 +72,7 @@ fn recorded(
         for run in interval.runs() {
             let site = &intervals.sites()[run.site as usize];
             if site.kind == Kind::Opaque {
-                // A structure is given to a case, between two cases.
+                // A structure is passed to a case, between two cases.
                 if site.name.contains("structure") {
                     list.extend((0..run.count).filter_map(|i| Some((run.access(i)?.1, ((usize::MAX, 0, 0), true)))));
                 }
@@ -100,9 +101,9 @@ fn expanded(bytes: &[Bytes]) -> Vec<(usize, usize)> {
     all
 }
 
-/// What is different in an interval; `None`: nothing.
+/// Returns a description of the differences in an interval; `None` if there are none.
 fn difference(wanted: &Interval, found: &[Access]) -> Option<String> {
-    // Nothing else is taken for an access that is not told.
+    // Nothing else is taken for an unreported access.
     let between = wanted.groups.is_empty();
     let mut rest = found.iter().filter(|((object, ..), _)| !between || *object != usize::MAX);
     for (number, group) in wanted.groups.iter().enumerate() {
@@ -126,7 +127,7 @@ fn difference(wanted: &Interval, found: &[Access]) -> Option<String> {
     rest.next().map(|more| format!("{more:?} behind the last statement"))
 }
 
-/// The text of a case.
+/// Returns the text of a case.
 fn case(text: &str, number: usize) -> &str {
     let from = text.find(&format!("case_{number}(")).unwrap_or(0);
     let to = text[from..].find("\n}\n").or_else(|| text[from..].find("end subroutine"));
@@ -157,7 +158,7 @@ fn no_differences(c: bool, compilers: &[&str]) {
         tried += program.cases.len();
         statements += wanted.iter().map(|interval| interval.groups.len()).sum::<usize>();
         for compiler in &compilers {
-            // What a user asks for, and what nothing is moved at.
+            // A level that users ask for, and one at which nothing is moved.
             for level in ["-O3", "-O0"] {
                 if level == "-O0" && **compiler == "clang" {
                     continue;

@@ -1,4 +1,4 @@
-//! What a program accesses, statement by statement, as its source reads.
+//! Expected accesses of a program, statement by statement, according to its source.
 
 use crate::program::{
     Affine, BOUNDS, Bound, Case, Condition, Element, FIELDS, Index, Object, Place, Program, Statement, content,
@@ -7,22 +7,22 @@ use crate::program::{
 /// Bytes of an object: number, first byte, length.
 pub type Bytes = (usize, usize, usize);
 
-/// What one statement, or one evaluation of a condition, accesses. In which order within it is the compiler's choice.
+/// Accesses of one statement, or of one evaluation of a condition. The compiler chooses their order.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     pub reads: Vec<Bytes>,
     pub writes: Vec<Bytes>,
 }
 
-/// What is accessed between two marks.
+/// Accesses between two marks.
 #[derive(Clone, Debug, Default)]
 pub struct Interval {
     pub case: usize,
     pub groups: Vec<Group>,
 }
 
-/// What a program accesses between its marks: an interval before each mark. Objects are numbered as the program shows
-/// them.
+/// Returns the accesses of a program between its marks: an interval before each mark. Objects are numbered as
+/// the program shows them.
 pub fn intervals(program: &Program) -> Vec<Interval> {
     let mut walk = Walk { objects: program.objects.clone(), ..Walk::default() };
     let mut shown = program.objects.len();
@@ -38,7 +38,7 @@ pub fn intervals(program: &Program) -> Vec<Interval> {
 #[derive(Default)]
 struct Walk {
     objects: Vec<Object>,
-    /// What is added to the number of an object that is not global.
+    /// Offset added to the number of an object that is not global.
     shift: usize,
     globals: usize,
     variables: Vec<usize>,
@@ -71,7 +71,7 @@ impl Walk {
         (shown, index * self.objects[object].element.size() + offset, length)
     }
 
-    /// The bytes of a place, and what is read to find them.
+    /// Returns the bytes of a place; adds the reads needed to find them.
     fn place(&self, place: &Place, reads: &mut Vec<Bytes>) -> Bytes {
         let object = &self.objects[place.object];
         let row = place.row.as_ref().map_or(0, |row| self.affine(row));
@@ -109,7 +109,7 @@ impl Walk {
         }
     }
 
-    /// Whether a condition holds; what was read for it.
+    /// Returns true if a condition holds; adds the reads for it.
     fn holds(&self, condition: &Condition, reads: &mut Vec<Bytes>) -> bool {
         match condition {
             Condition::Index(affine, value) => self.affine(affine) == *value,
@@ -129,7 +129,7 @@ impl Walk {
         holds
     }
 
-    /// `true`: a loop is left.
+    /// Executes a block; returns `true` if a loop is left.
     fn block(&mut self, block: &[Statement]) -> bool {
         block.iter().any(|statement| self.statement(statement))
     }

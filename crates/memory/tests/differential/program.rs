@@ -1,8 +1,8 @@
-//! Small programs: what they are, made at random, and what they access.
+//! Small random programs.
 
 use std::ops::Range;
 
-/// Numbers that depend on the seed alone (splitmix64).
+/// Random numbers that depend only on the seed (splitmix64).
 pub struct Random(pub u64);
 
 impl Random {
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// What an array holds.
+/// Type of the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
     Double,
@@ -51,7 +51,7 @@ impl Element {
     }
 }
 
-/// Fields of the structure: name, element, offset, length (0: no array).
+/// Fields of the structure: name, element, offset, length (0 if no array).
 pub const FIELDS: [(&str, Element, usize, usize); 6] = [
     ("a", Element::Double, 0, 0),
     ("n", Element::Int, 8, 0),
@@ -61,12 +61,12 @@ pub const FIELDS: [(&str, Element, usize, usize); 6] = [
     ("w", Element::Double, 32, 2),
 ];
 
-/// Where an object is.
+/// Storage of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Home {
-    /// Of the whole program.
+    /// A global variable of the program.
     Global,
-    /// Allocated before all cases.
+    /// Memory allocated before all cases.
     Heap,
     /// A variable of the case's function.
     Stack,
@@ -74,7 +74,7 @@ pub enum Home {
     Value,
 }
 
-/// Something that can be handed to MPI.
+/// An object that can be passed to MPI.
 #[derive(Clone, Debug)]
 pub struct Object {
     pub name: String,
@@ -84,14 +84,14 @@ pub struct Object {
     pub home: Home,
 }
 
-/// Entries of every array: as many as `content` gives numbers for.
+/// Length of every array, and number of values of `content`.
 pub const LEAST: usize = 16;
 
-/// The object that holds bounds of loops, and those that hold indices: never written.
+/// Object that holds bounds of loops; those after it hold indices. They are never written.
 pub const BOUNDS: usize = 0;
 pub const INDICES: [usize; 2] = [1, 2];
 
-/// What is at an index of an object that is never written.
+/// Returns the value at an index of an object that is never written.
 pub fn content(object: usize, index: usize) -> usize {
     match object {
         BOUNDS => 2 + index % 5,
@@ -99,7 +99,7 @@ pub fn content(object: usize, index: usize) -> usize {
     }
 }
 
-/// `constant + sum factor * variable`, in the rest of a division where that would leave the array.
+/// `constant + sum factor * variable`, with a remainder if that would leave the array.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Affine {
     pub constant: usize,
@@ -110,7 +110,7 @@ pub struct Affine {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Index {
     Affine(Affine),
-    /// The entry of an array of indices.
+    /// The index is an entry of an array of indices.
     Through(usize, Affine),
 }
 
@@ -120,7 +120,7 @@ pub struct Place {
     pub object: usize,
     pub row: Option<Affine>,
     pub index: Index,
-    /// Which field, and its index.
+    /// Field, and index in it.
     pub field: Option<(usize, usize)>,
 }
 
@@ -128,16 +128,16 @@ pub struct Place {
 pub enum Condition {
     /// `(constant + ...) % modulo == value`
     Index(Affine, usize),
-    /// An entry of an array of indices is this.
+    /// An entry of an array of indices equals a value.
     Entry(usize, Affine, usize),
-    /// The first, and only then the second.
+    /// Both conditions, the second evaluated only if the first holds.
     Both(Box<Self>, Box<Self>),
 }
 
 #[derive(Clone, Debug)]
 pub enum Bound {
     Constant(usize),
-    /// Read from memory each time round.
+    /// Read from memory in each iteration.
     Memory(usize),
 }
 
@@ -145,11 +145,11 @@ pub enum Bound {
 pub enum Statement {
     Assign(Place, Vec<Place>),
     Update(Place, Vec<Place>),
-    /// A local variable that never leaves its function is set to 0, added to, stored.
+    /// Sets a local variable that never leaves its function to 0; `Add` adds to it, `Store` stores it.
     Clear,
     Add(Vec<Place>),
     Store(Place),
-    /// Read and not used.
+    /// A value is read and not used.
     Unused(Place),
     Select(Place, Condition, Place, Place),
     If(Condition, Vec<Statement>, Vec<Statement>),
@@ -164,7 +164,7 @@ pub enum Statement {
         down: bool,
         body: Vec<Statement>,
     },
-    /// From an array to another: elements, by a function or as a section.
+    /// Copies from one array to another: elements, by a function or as a section.
     Copy {
         to: (usize, usize),
         from: (usize, usize),
@@ -174,9 +174,9 @@ pub enum Statement {
         to: (usize, usize),
         count: usize,
     },
-    /// A whole structure.
+    /// Copies a whole structure.
     Whole(Place, Place),
-    /// `to[i] = to[i] / 2 + 1` along a pointer; in another function where `apart`.
+    /// `to[i] = to[i] / 2 + 1` along a pointer; in another function with `apart`.
     Walk {
         object: usize,
         from: usize,
@@ -197,7 +197,7 @@ pub enum Statement {
 #[derive(Clone, Debug)]
 pub struct Case {
     pub number: usize,
-    /// Objects of its own; their numbers follow those of the global ones.
+    /// Objects of the case; their numbers follow those of the global ones.
     pub objects: Vec<Object>,
     pub body: Vec<Statement>,
 }
@@ -208,13 +208,13 @@ pub struct Program {
     pub cases: Vec<Case>,
 }
 
-/// Makes a program.
+/// Generator of programs.
 pub struct Maker {
     random: Random,
-    /// Whether it is for a language with structures, pointers and the like.
+    /// True for a language with structures, pointers and the like.
     c: bool,
     objects: Vec<Object>,
-    /// Variables of the loops around and the range of each.
+    /// Variables of the enclosing loops and their ranges.
     variables: Vec<Range<usize>>,
 }
 
@@ -296,15 +296,15 @@ impl Maker {
         Affine { constant, terms, modulo }
     }
 
-    /// An element of an object that is not of structures.
+    /// Returns an element of an object that has no structures.
     fn place(&mut self, write: bool) -> Place {
         let first = if write { 3 } else { 1 };
         let object = self.random.within(first..self.objects.len());
         self.place_in(object)
     }
 
-    /// One whose index is not in memory: how often that would be read where the element is read and written, compilers
-    /// choose.
+    /// Returns an element whose index is not in memory. Otherwise the compiler would choose the number of
+    /// reads of the index for an element that is read and written.
     fn direct(&mut self) -> Place {
         loop {
             let place = self.place(true);
@@ -334,7 +334,7 @@ impl Maker {
         let mut terms: Vec<Place> = Vec::new();
         for _ in 0..self.random.below(4) {
             let term = self.place(false);
-            // What stands twice in an expression may be read once.
+            // A value that occurs twice in an expression may be read once.
             if !terms.contains(&term) {
                 terms.push(term);
             }
@@ -346,7 +346,7 @@ impl Maker {
         let modulo = self.random.within(2..4);
         let affine = Affine { modulo: Some(modulo), ..self.affine(1 << 20) };
         match self.random.below(if self.c && deep { 4 } else { 3 }) {
-            // A constant would decide before anything is read.
+            // A constant condition would be decided before anything is read.
             0 | 1 if affine.terms.iter().any(|&(factor, _)| factor % modulo != 0) => {
                 Condition::Index(affine, self.random.below(modulo))
             }
@@ -358,7 +358,7 @@ impl Maker {
             _ => {
                 let (one, other) = (self.condition(false), self.condition(false));
                 match (&one, &other) {
-                    // What an entry is compared with twice may be known before it is read.
+                    // An entry compared twice may be known before it is read.
                     (Condition::Entry(indices, at, _), Condition::Entry(others, elsewhere, _))
                         if indices == others && at == elsewhere =>
                     {
@@ -374,7 +374,7 @@ impl Maker {
         (0..self.random.within(1..3)).flat_map(|_| self.statement(depth)).collect()
     }
 
-    /// Two arrays of one simple element, and where in them.
+    /// Returns two arrays of one simple element, and places in them.
     fn two(&mut self) -> ((usize, usize), (usize, usize), usize) {
         loop {
             let (to, from) = (self.random.within(3..self.objects.len()), self.random.within(1..self.objects.len()));
@@ -403,7 +403,7 @@ impl Maker {
             0..=2 => Statement::Assign(self.place(true), self.terms()),
             3 | 4 => Statement::Update(self.direct(), self.terms()),
             5 => {
-                // Written twice, or read twice, with nothing in between that a compiler must keep.
+                // Two writes, or two reads, with nothing in between that a compiler must keep.
                 let place = self.place(true);
                 let (one, other) = (self.terms(), self.terms());
                 return vec![Statement::Assign(place.clone(), one), Statement::Assign(place, other)];
@@ -475,7 +475,7 @@ impl Maker {
         }]
     }
 
-    /// A loop, perhaps with a sum around it.
+    /// Returns a loop, perhaps with a sum around it.
     fn round(&mut self, depth: usize) -> Vec<Statement> {
         let from = self.random.below(3);
         let (step, down) = (self.random.within(1..3), self.random.one_in(4));

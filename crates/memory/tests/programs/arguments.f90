@@ -1,4 +1,4 @@
-! What functions of MPI read and write besides messages. Each between two exchanges of its own.
+! Memory that MPI functions read and write besides messages, each between two exchanges.
 program arguments
     use mpi
     implicit none

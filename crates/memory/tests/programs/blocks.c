@@ -1,4 +1,4 @@
-/* Blocks of memory that begin and end, and what lets memory change unseen. Each between two exchanges of its own. */
+/* Blocks of memory that begin and end, and hazards, each between two exchanges. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

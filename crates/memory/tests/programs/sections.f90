@@ -1,4 +1,4 @@
-! Arrays that begin and end, and copies of sections for calls. Each between two exchanges of its own.
+! Arrays that begin and end, and copies of sections for calls, each between two exchanges.
 program sections
     implicit none
     double precision, allocatable :: a(:), b(:, :)

@@ -1,4 +1,4 @@
-//! Calls, each with its arguments as the standard has them: what is memory has the length that the call may access.
+//! Calls, each with arguments according to the standard: memory has the length that the call may access.
 
 use hayase_mpi::Handle;
 use hayase_mpi::arguments::{Item, LIMITS};
@@ -89,14 +89,14 @@ fn text(text: &'static str) -> Value {
     Value::Text(text)
 }
 
-/// Returns room for the longest text of this kind.
+/// Returns room for the longest text of a kind.
 fn room(w: &World<'_>, name: &str) -> Value {
     let (_, open_mpi, mpich) = LIMITS.into_iter().find(|(limit, ..)| *limit == name).unwrap();
     let with_zero = if w.abi.family == hayase_mpi::Family::OpenMpi { open_mpi } else { mpich };
     Value::Room(usize::from(with_zero))
 }
 
-/// Returns a communicator of its own, with errors that are returned.
+/// Returns a new communicator, whose errors are returned.
 fn copy(w: &World<'_>) -> Handle {
     let copy = w.made("Comm_dup", &[w.abi.comm_self]);
     w.c("Comm_set_errhandler", &[copy, w.errors_return()]);
@@ -107,7 +107,7 @@ fn datatype_copy(w: &World<'_>) -> Handle {
     w.made("Type_dup", &[w.vector])
 }
 
-/// Returns key of an attribute of communicators, datatypes or windows.
+/// Returns the key of an attribute of communicators, datatypes or windows.
 fn keyval(w: &World<'_>, kind: &str) -> i32 {
     extern "C" fn nothing() -> i32 {
         0
@@ -117,21 +117,21 @@ fn keyval(w: &World<'_>, kind: &str) -> i32 {
     keyval
 }
 
-/// Returns key of an attribute that is set on an object.
+/// Returns the key of an attribute that is set on an object.
 fn attribute(w: &World<'_>, kind: &str, object: Handle) -> Value {
     let keyval = keyval(w, kind);
     w.c(&format!("{kind}_set_attr"), &[object, keyval as usize, 0x1234_5678]);
     int(keyval)
 }
 
-/// Returns information with the value `value` of `key`.
+/// Returns an info object with the value `value` of `key`.
 fn information(w: &World<'_>) -> Handle {
     let info = w.made("Info_create", &[]);
     w.c("Info_set", &[info, c"key".as_ptr() as usize, c"value".as_ptr() as usize]);
     info
 }
 
-/// Returns error class that the program has added.
+/// Returns an error class that the program has added.
 fn error_class(w: &World<'_>) -> i32 {
     let mut class = 0;
     w.c("Add_error_class", &[&raw mut class as usize]);
@@ -146,7 +146,7 @@ fn other(w: &World<'_>) -> i32 {
     1 - w.rank
 }
 
-/// Returns neighbours of a process in the uneven graph that send to it, and that receive from it.
+/// Returns the numbers of neighbours in the uneven graph that send to a process, and that receive from it.
 fn degrees(w: &World<'_>) -> (usize, usize) {
     if w.rank == 0 { (3, 2) } else { (2, 3) }
 }
@@ -159,31 +159,31 @@ fn kinds(w: &World<'_>, count: usize) -> Value {
     Value::Handles("Type", vec![w.abi.int; count])
 }
 
-/// Returns arguments of a send to this process itself, whose receive is under way.
+/// Returns the arguments of a send to this process itself, whose receive is under way.
 fn send(w: &World<'_>) -> Vec<Value> {
     w.receive();
     vec![bytes(12), int(3), datatype(w.abi.int), int(0), int(7), comm(w.abi.comm_self)]
 }
 
-/// Returns arguments of a receive of a message that has been sent.
+/// Returns the arguments of a receive of a message that has been sent.
 fn receive(w: &World<'_>) -> Vec<Value> {
     w.send();
     vec![bytes(12), int(3), datatype(w.abi.int), int(0), int(7), comm(w.abi.comm_self)]
 }
 
-/// Returns arguments of a request to nobody.
+/// Returns the arguments of a request to `MPI_PROC_NULL`.
 fn nobody(w: &World<'_>) -> Vec<Value> {
     let nobody = int(w.abi.proc_null);
     vec![bytes(12), int(3), datatype(w.abi.int), nobody, int(7), comm(w.abi.comm_self), handle()]
 }
 
-/// Returns arguments of collective operations with a block for each process, `more` behind the first.
+/// Returns the arguments of collective operations with a block for each process, with `more` after the first.
 fn blocks(w: &World<'_>, more: Vec<Value>) -> Vec<Value> {
     let start = [bytes(8), int(1), datatype(w.abi.int), bytes(8), int(1), datatype(w.abi.int)];
     start.into_iter().chain(more).collect()
 }
 
-/// Returns arguments of reductions.
+/// Returns the arguments of reductions.
 fn reduction(w: &World<'_>, more: Vec<Value>) -> Vec<Value> {
     let start = [bytes(8), bytes(8), int(2), datatype(w.abi.int), sum(w)];
     start.into_iter().chain(more).collect()
@@ -194,7 +194,7 @@ fn with(mut values: Vec<Value>, more: Value) -> Vec<Value> {
     values
 }
 
-/// Returns numbers that are significant in the root alone; elsewhere memory is not accessed.
+/// Returns numbers that are significant only in the root; elsewhere memory is not accessed.
 fn at_root(w: &World<'_>, root: i32) -> Value {
     if w.rank == root { ints(&[1, 1]) } else { Value::Ints(Vec::new()) }
 }
@@ -232,7 +232,7 @@ fn alltoallw(w: &World<'_>, of: Handle) -> Vec<Value> {
     side().into_iter().chain(side()).chain([comm(of)]).collect()
 }
 
-/// Returns arguments in a graph where each process has two neighbours.
+/// Returns the arguments of an exchange in a graph where each process has two neighbours.
 ///
 /// MPICH, and Open MPI's interface of Fortran, look at as many types as there are processes.
 fn neighbor_alltoallw(w: &World<'_>) -> Vec<Value> {
@@ -240,7 +240,7 @@ fn neighbor_alltoallw(w: &World<'_>) -> Vec<Value> {
     side().into_iter().chain(side()).chain([comm(w.even)]).collect()
 }
 
-/// Returns arguments of collective operations on neighbours in the uneven graph.
+/// Returns the arguments of collective operations on neighbours in the uneven graph.
 fn neighbours(w: &World<'_>) -> Vec<Value> {
     let (senders, receivers) = degrees(w);
     let (to, from) = (bytes(4 * receivers), bytes(4 * senders));
@@ -588,22 +588,22 @@ fn handler(w: &World<'_>) -> Handle {
     w.made("Comm_create_errhandler", &[w.address("MPI_Init")])
 }
 
-/// `MPI_ORDER_C`.
+/// Returns `MPI_ORDER_C`.
 fn order(w: &World<'_>) -> i32 {
     if w.abi.family == hayase_mpi::Family::OpenMpi { 0 } else { 56 }
 }
 
-/// `MPI_DISTRIBUTE_BLOCK`.
+/// Returns `MPI_DISTRIBUTE_BLOCK`.
 fn block(w: &World<'_>) -> i32 {
     if w.abi.family == hayase_mpi::Family::OpenMpi { 0 } else { 121 }
 }
 
-/// `MPI_DISTRIBUTE_DFLT_DARG`.
+/// Returns `MPI_DISTRIBUTE_DFLT_DARG`.
 fn default(w: &World<'_>) -> i32 {
     if w.abi.family == hayase_mpi::Family::OpenMpi { -1 } else { -49767 }
 }
 
-/// `MPI_TYPECLASS_INTEGER`.
+/// Returns `MPI_TYPECLASS_INTEGER`.
 fn integer_class(w: &World<'_>) -> i32 {
     if w.abi.family == hayase_mpi::Family::OpenMpi { 1 } else { 2 }
 }

@@ -1,7 +1,9 @@
-//! The table of arguments against calls: the bytes that MPI changes, in C and both interfaces of Fortran.
+//! Compares the table of arguments with calls: the bytes that MPI changes, in C and both interfaces of
+//! Fortran.
 //!
-//! Each argument that is an address points to memory of its own, in front of a page that cannot be accessed. The length
-//! of this memory is that of the standard, given with the case. Each call is made twice, over different contents.
+//! Each argument that is an address points to memory of its own, in front of a page that cannot be accessed.
+//! The length of this memory is that of the standard, given with the case. Each call is made twice, over
+//! different contents.
 
 mod cases;
 mod world;
@@ -20,7 +22,8 @@ use crate::world::{Block, Value, World, call};
 /// Variable that names the MPI which the processes of [`calls_of_a_process`] use.
 const VARIABLE: &str = "HAYASE_MPI_ACCESSES";
 
-/// An MPI: its word in the names of commands, its library, and its libraries of Fortran with the ends of symbols.
+/// An MPI: its word in the names of commands, its library, and its libraries of Fortran with the suffixes of
+/// symbols.
 struct Mpi {
     word: &'static str,
     library: &'static str,
@@ -40,7 +43,7 @@ const MPIS: [Mpi; 2] = [
     },
 ];
 
-/// Functions that no case calls: they end the process, or need a file or a server of names.
+/// Functions that no case calls: they end the process, or need a file or a name server.
 const LEFT_OUT: [&str; 22] = [
     "Abort",
     "Close_port",
@@ -125,7 +128,7 @@ fn calls_of_a_process() {
     println!("all calls were as told");
 }
 
-/// True for functions that convert handles, which are macros in MPICH.
+/// Returns true for functions that convert handles, which are macros in MPICH.
 fn converts(name: &str) -> bool {
     name.ends_with("_c2f") || name.ends_with("_f2c")
 }
@@ -150,9 +153,9 @@ fn check_language<'a>(world: &World<'a>, ends: &[&str]) -> BTreeSet<&'a str> {
     called
 }
 
-/// Makes one call over memory that holds `fill`, and compares what it changes with the table.
+/// Makes one call over memory that holds `fill`, and compares its changes with the table.
 ///
-/// Returns true for each argument that was changed or is not said to be written.
+/// Returns true for each argument that was changed, or that the table does not list as written.
 fn check_call(world: &World<'_>, symbol: &str, address: usize, arguments: &Arguments, fill: u8) -> Vec<bool> {
     let (function, language) = function(symbol).unwrap();
     let values = arguments(world);
@@ -181,7 +184,7 @@ fn check_call(world: &World<'_>, symbol: &str, address: usize, arguments: &Argum
         assert_eq!(result as c_int, 0, "{symbol}");
     }
     if language != Language::C && !function.returns_value {
-        // An address does not fit into the 4 bytes that it has there.
+        // An address does not fit into the 4 bytes that Fortran has for it.
         let fails = function.name == "Address";
         assert!(error.contents()[error.start..] == [0; 4] || fails, "{symbol} fails");
         assert_eq!(told.pop(), Some((Access::Writes, error.word, 4)), "{symbol}");

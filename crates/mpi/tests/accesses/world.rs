@@ -1,4 +1,4 @@
-//! Objects of MPI that cases use, and memory for arguments.
+//! MPI objects that cases use, and memory for arguments.
 
 use std::ffi::{CString, c_int, c_void};
 use std::ptr::null_mut;
@@ -6,23 +6,23 @@ use std::ptr::null_mut;
 use hayase_mpi::arguments::{Item, Language};
 use hayase_mpi::{Abi, Calls, Family, Functions, Handle, Library};
 
-/// Value of an argument, whatever the language.
+/// Value of an argument, for any language.
 pub enum Value {
     /// Number of 4 bytes.
     Int(c_int),
     /// Number of 8 bytes.
     Long(i64),
-    /// Handle, by the name of its kind in `MPI_Comm_c2f`.
+    /// Handle, with the name of its kind in `MPI_Comm_c2f`.
     Handle(&'static str, Handle),
     Ints(Vec<c_int>),
     Longs(Vec<i64>),
     Handles(&'static str, Vec<Handle>),
-    /// Bytes, and the distance of the address from the first.
+    /// Bytes, and the distance of the address from the first of them.
     Bytes(Vec<u8>, usize),
     Text(&'static str),
     /// Items that the call writes.
     Out(Item, usize),
-    /// Text of this many characters that the call writes, with a zero behind it in C.
+    /// Text of this many characters that the call writes, followed by a zero in C.
     OutText(usize),
     /// Text that the call writes into this many bytes.
     Room(usize),
@@ -37,7 +37,7 @@ impl Value {
     }
 }
 
-/// Memory behind an argument, or its value.
+/// Memory of an argument, or its value.
 pub struct Block {
     /// The argument.
     pub word: usize,
@@ -49,7 +49,7 @@ pub struct Block {
     pub start: usize,
 }
 
-/// Bytes of the memory behind an argument, which ends in front of a page without access.
+/// Bytes of the memory of an argument, which ends in front of a page without access.
 const PAGE: usize = 1 << 16;
 
 impl Block {
@@ -92,7 +92,7 @@ impl Block {
             Value::Room(count) => vec![fill; *count],
             Value::OutText(count) => vec![fill; count + usize::from(in_c)],
         };
-        // SAFETY: new memory, of which the last page is taken away.
+        // SAFETY: new memory; access to its last page is removed.
         let page = unsafe {
             let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
             let page = libc::mmap(null_mut(), 2 * PAGE, read_write, private, -1, 0);
@@ -111,16 +111,16 @@ impl Block {
         Self { word, address: 0, length: 0, start: 0 }
     }
 
-    /// Returns the memory and what is before it.
+    /// Returns the memory and the bytes before it.
     pub fn contents(&self) -> Vec<u8> {
         if self.start == 0 {
             return Vec::new();
         }
-        // SAFETY: memory that `new` has made and nobody gives back.
+        // SAFETY: memory that `new` has made and that is never freed.
         unsafe { std::slice::from_raw_parts((self.address - self.start) as *const u8, PAGE) }.to_vec()
     }
 
-    /// Returns address of a descriptor of gfortran of an array of bytes in the memory.
+    /// Returns the address of a gfortran descriptor for an array of bytes in the memory.
     pub fn descriptor(&self) -> usize {
         // Address, offset, size of an element; version, rank and type (integer); span; stride and bounds of the
         // dimension.
@@ -130,12 +130,12 @@ impl Block {
     }
 }
 
-/// Stands for all functions that MPI is given and does not call.
+/// Stands for all functions that are passed to MPI and never called.
 extern "C" fn callback() -> c_int {
     0
 }
 
-/// Calls a function with words. One that takes fewer looks at the first.
+/// Calls a function with words. A function that takes fewer uses the first ones.
 pub fn call(address: usize, words: &[usize]) -> usize {
     let mut all = [0_usize; 16];
     all[..words.len()].copy_from_slice(words);
@@ -170,9 +170,9 @@ pub struct World<'a> {
     pub window: Handle,
     /// Group of all processes.
     pub group: Handle,
-    /// Two numbers with two left out between them.
+    /// Two numbers with a gap of two between them.
     pub vector: Handle,
-    /// Two numbers, one 8 bytes before the address.
+    /// Two numbers, one of them 8 bytes before the address.
     pub behind: Handle,
 }
 
@@ -228,7 +228,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Returns address of a symbol of the process; 0 if there is none.
+    /// Returns the address of a symbol of the process; 0 if there is none.
     pub fn address(&self, symbol: &str) -> usize {
         let name = CString::new(symbol).unwrap();
         // SAFETY: the name ends with a zero.
@@ -236,14 +236,14 @@ impl<'a> World<'a> {
         if found == 0 { self.library.address(&name) as usize } else { found }
     }
 
-    /// Calls a function of C that succeeds.
+    /// Calls a function of C, which must succeed.
     pub fn c(&self, name: &str, words: &[usize]) {
         let address = self.address(&format!("PMPI_{name}"));
         assert_ne!(address, 0, "PMPI_{name}");
         assert_eq!(call(address, words) as c_int, 0, "PMPI_{name}");
     }
 
-    /// Calls a function whose last argument is a handle that it makes.
+    /// Calls a function whose last argument is a new handle; returns the handle.
     pub fn made(&self, name: &str, words: &[usize]) -> Handle {
         let mut room = [0_u64; 1];
         self.c(name, &[words, &[room.as_mut_ptr() as usize]].concat());
@@ -251,7 +251,7 @@ impl<'a> World<'a> {
         unsafe { self.abi.read_handle(room.as_ptr().cast::<c_void>(), 0) }
     }
 
-    /// Returns handle of Fortran.
+    /// Returns the Fortran form of a handle.
     pub fn to_fortran(&self, kind: &str, handle: Handle) -> c_int {
         match self.abi.family {
             Family::Mpich => handle as c_int,
@@ -267,12 +267,12 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns errors that are returned.
+    /// Returns the handler of errors that returns them.
     pub fn errors_return(&self) -> Handle {
         self.constant("ompi_mpi_errors_return", 0x5400_0001)
     }
 
-    /// Returns requests of receives from this process itself whose messages have come.
+    /// Returns requests of receives from this process itself whose messages have arrived.
     pub fn requests(&self, count: usize) -> Vec<Handle> {
         let requests: Vec<_> = (0..count).map(|_| self.receive()).collect();
         requests.iter().for_each(|_| self.send());
@@ -285,7 +285,7 @@ impl<'a> World<'a> {
         requests
     }
 
-    /// Returns request of a receive from this process itself.
+    /// Returns the request of a receive from this process itself.
     pub fn receive(&self) -> Handle {
         let buffer = Box::leak(Box::new([0; 3])).as_ptr() as usize;
         self.made("Irecv", &[buffer, 3, self.abi.int, 0, 7, self.abi.comm_self])
@@ -298,7 +298,7 @@ impl<'a> World<'a> {
         self.made("Isend", &[buffer, 3, self.abi.int, 0, 7, self.abi.comm_self]);
     }
 
-    /// Returns status of three numbers.
+    /// Returns the status of three numbers.
     pub fn status(&self) -> Vec<u8> {
         let mut status = vec![0_u8; self.abi.status.size];
         let request = self.receive();
@@ -307,12 +307,12 @@ impl<'a> World<'a> {
         status
     }
 
-    /// Returns an inactive persistent request of a send to nobody.
+    /// Returns an inactive persistent request of a send to `MPI_PROC_NULL`.
     pub fn persistent(&self) -> Handle {
         self.made("Send_init", &[0, 0, self.abi.int, self.abi.proc_null as usize, 7, self.abi.comm_self])
     }
 
-    /// Undoes what a call did to the process.
+    /// Undoes the effects of a call on the process.
     pub fn after(&self, name: &str) {
         let mut room = [0_u64; 2];
         let rooms = [room.as_mut_ptr() as usize, &raw mut room[1] as usize];
@@ -327,7 +327,8 @@ impl<'a> World<'a> {
     }
 }
 
-/// True for arguments that a call may leave as they are: handles that are kept, memory for a later call.
+/// Returns true for arguments that a call may leave unchanged: handles that are kept, memory for a later
+/// call.
 pub fn may_stay(name: &str, argument: usize) -> bool {
     matches!((name, argument), ("Type_commit" | "Start" | "Buffer_attach" | "Buffer_detach", 0) | ("Startall", 1))
 }

@@ -1,7 +1,7 @@
-//! What is said of collective operations: vectors, blocks, counts, operators.
+//! Fields of the events of collective operations: vectors, blocks, counts, operators.
 //!
-//! Which field says what is the table in `docs/internals/trace-format.md`: the block of one rank where all are alike, lists where they
-//! differ.
+//! The table in `docs/formats.md` gives the meaning of each field: the block of one rank if all are alike,
+//! lists if they differ.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,19 +13,19 @@ use crate::recorder::Recorder;
 /// Datatypes of the blocks of an operation.
 #[derive(Clone, Copy)]
 pub(super) enum Types {
-    /// All of one.
+    /// One datatype for all blocks.
     One(Handle),
-    /// An array, one a rank.
+    /// An array with a datatype for each rank.
     Each(*const c_void),
 }
 
 impl Recorder {
-    /// The root.
+    /// Records the root.
     pub(super) fn rooted(&mut self, root: c_int) {
         self.event.peer = self.peer(root);
     }
 
-    /// Whether this rank is the root.
+    /// Returns true if this rank is the root.
     pub(super) fn roots(&self, root: c_int) -> bool {
         if self.event.flags.has(Flags::INTER) {
             root == self.abi.root
@@ -34,7 +34,7 @@ impl Recorder {
         }
     }
 
-    /// Whether an address is the constant for working in place, which is then said.
+    /// Returns true if an address is the constant for working in place, and records that.
     fn in_place(&mut self, address: *const c_void) -> bool {
         let in_place = address as usize == self.abi.in_place;
         if in_place {
@@ -43,7 +43,7 @@ impl Recorder {
         in_place
     }
 
-    /// Where data comes from and goes to.
+    /// Records the addresses of the data; returns true if the operation works in place.
     fn buffers(&mut self, from: *const c_void, to: *const c_void, receives: bool) -> bool {
         let in_place = self.in_place(from);
         if in_place {
@@ -57,13 +57,13 @@ impl Recorder {
         in_place
     }
 
-    /// The whole vector.
+    /// Records the whole vector.
     pub(super) fn vector(&mut self, buffer: *const c_void, count: c_int, datatype: Handle) {
         self.event.bytes = self.elements(count, datatype);
         self.event.buffer = buffer as u64;
     }
 
-    /// The whole vector (or a block of it), reduced by an operator.
+    /// Records the whole vector (or a block of it), which an operator reduces.
     pub(super) fn reduces(&mut self, from: *const c_void, to: *mut c_void, count: c_int, datatype: Handle, op: Handle) {
         let receives = self.event.peer < 0 || self.roots(self.event.peer);
         self.buffers(from, to, receives);
@@ -80,7 +80,8 @@ impl Recorder {
         };
     }
 
-    /// The block that this rank sends; that of the others is alike. In place, it is the one that is received.
+    /// Records the block that this rank sends; the blocks of all ranks are alike. In place, it is the block
+    /// that is received.
     #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
     pub(super) fn block(
         &mut self,
@@ -93,13 +94,15 @@ impl Recorder {
         receives: bool,
     ) {
         let in_place = self.buffers(from, to, receives);
-        // The root of two groups contributes nothing: what it is sent is what there is to say.
+        // The root of an operation between two groups contributes nothing: only the block that it receives
+        // can be recorded.
         let only_receives = self.event.flags.has(Flags::INTER) && receives && self.event.peer < 0 && count == 0;
         self.event.bytes =
             if in_place || only_receives { self.elements(to_count, to_type) } else { self.elements(count, datatype) };
     }
 
-    /// The block that this rank receives; at the root the one that it sends, since it may keep its own in place.
+    /// Records the block that this rank receives. At the root it is the block that is sent, since the root
+    /// may keep its own in place.
     #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
     pub(super) fn block_received(
         &mut self,
@@ -122,7 +125,7 @@ impl Recorder {
         }
     }
 
-    /// Blocks that differ go out: all of them at the root, this rank's own.
+    /// Records blocks of different sizes that the root sends: all of them at the root, and this rank's own.
     #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
     pub(super) fn scatters(
         &mut self,
@@ -149,14 +152,14 @@ impl Recorder {
         }
     }
 
-    /// Bytes sent to each rank.
+    /// Records the bytes sent to each rank.
     pub(super) fn blocks_sent(&mut self, counts: *const c_int, datatype: Handle) {
         let mut list = std::mem::take(&mut self.event.counts);
         self.list(&mut list, counts, Types::One(datatype));
         self.event.counts = list;
     }
 
-    /// Bytes received from each rank; in place, this rank's own is among them.
+    /// Records the bytes received from each rank; in place, this rank's own are among them.
     pub(super) fn blocks_received(&mut self, counts: *const c_int, datatype: Handle, from: *const c_void) {
         let mut list = std::mem::take(&mut self.event.counts2);
         self.list(&mut list, counts, Types::One(datatype));
@@ -167,7 +170,7 @@ impl Recorder {
         self.event.counts2 = list;
     }
 
-    /// Bytes sent to and received from each rank.
+    /// Records the bytes sent to and received from each rank.
     pub(super) fn all_to_all(
         &mut self,
         from: *const c_void,
@@ -189,7 +192,7 @@ impl Recorder {
         (self.event.counts, self.event.counts2) = (sent, received);
     }
 
-    /// Bytes of each block.
+    /// Fills a list with the bytes of each block.
     fn list(&mut self, list: &mut Vec<u64>, counts: *const c_int, types: Types) {
         list.clear();
         if let Types::One(datatype) = types {

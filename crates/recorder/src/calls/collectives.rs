@@ -9,8 +9,9 @@ use super::collective_blocks::Types;
 use crate::recorder::requests::Request;
 use crate::token::Wait;
 
-/// Both forms of an operation: the call, its name, its function; those of the call that makes a request; the arguments
-/// before the communicator; what is said about it, once the communicator has been said.
+/// Defines both forms of an operation, blocking and with a request. Arguments: the call, its name and its
+/// function; those of the form with a request; the arguments before the communicator; statements that record
+/// it after the communicator.
 macro_rules! collectives {
     ($($call:ident $symbol:ident $name:ident $icall:ident $isymbol:ident $iname:ident(
         $($argument:ident),*

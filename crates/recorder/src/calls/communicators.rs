@@ -1,7 +1,7 @@
-//! Communicators are made and freed.
+//! Calls that make and free communicators.
 //!
-//! With the token they are made outside of it: there is no form of these calls that does not block. Those that all
-//! members of the old communicator take part in begin when all have come.
+//! With the token they are made outside of it, since they have no form that does not block. Calls in which
+//! all members of the old communicator take part begin when all members have arrived.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,7 +13,7 @@ use crate::recorder::requests::Request;
 use crate::recorder::{Process, Recorder};
 
 impl Recorder {
-    /// A communicator has been made from another one; nothing if this rank is not in it.
+    /// Records a communicator made from another one. Does nothing if this rank is not in it.
     unsafe fn makes_communicator(&mut self, parent: Handle, made: *const c_void) {
         // SAFETY: the caller gives a handle that MPI has written.
         let handle = unsafe { self.abi.read_handle(made, 0) };
@@ -26,8 +26,8 @@ impl Recorder {
     }
 }
 
-/// The call, its name, its function; whether all members of the communicator take part; the arguments between that and
-/// the new one.
+/// Defines calls that make communicators. Arguments: the call, its name and its function; true if all members
+/// of the communicator take part; the arguments between that communicator and the new one.
 macro_rules! makers {
     ($($call:ident $symbol:ident $name:ident $meets:literal ($($argument:ident $(: $own:ty)?),*);)*) => {
         calls! {$(
@@ -67,7 +67,7 @@ makers! {
 }
 
 calls! {
-    // The new communicator is there when the request is complete.
+    // The new communicator exists when the request is complete.
     CommIdup Comm_idup comm_idup(comm, newcomm, request) |recorder| {
         recorder.on(comm);
     } done {
@@ -78,10 +78,10 @@ calls! {
 }
 
 impl Recorder {
-    /// A request is complete: if it was for a communicator, that is there now.
+    /// Records the new communicator if the completed request was for one.
     ///
     /// # Safety
-    /// Where the program wanted its handle still is a place for one, as MPI asks of it.
+    /// The program's place for the handle still exists, as MPI demands.
     pub(super) unsafe fn duplicated(&mut self, number: u64) {
         if let Some(i) = self.duplicates.iter().position(|&(of, ..)| of == number) {
             let (_, parent, made) = self.duplicates.swap_remove(i);
@@ -91,7 +91,7 @@ impl Recorder {
     }
 }
 
-/// Name and function of calls after which the handle of a communicator may be used again.
+/// Defines calls after which the handle of a communicator may be reused, by name and function.
 macro_rules! freers {
     ($($symbol:ident $name:ident;)*) => {
         calls! {$(

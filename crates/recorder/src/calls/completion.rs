@@ -11,8 +11,8 @@ use crate::recorder::requests::Request;
 use crate::token::Wait;
 
 impl Recorder {
-    /// Keeps the handles of an array, and which requests they are, before MPI changes them: once MPI has, another
-    /// thread may get one of them for a request of its own.
+    /// Keeps the handles of an array and the numbers of their requests before MPI changes them. Afterwards
+    /// another thread may get one of the handles for a request of its own.
     unsafe fn keep(&mut self, count: c_int, requests: *const c_void) -> usize {
         let count = usize::try_from(count).unwrap_or(0);
         self.handles.clear();
@@ -25,12 +25,12 @@ impl Recorder {
         count
     }
 
-    /// The program's statuses, or our own if it does not want any.
+    /// Returns the program's statuses, or the recorder's own if the program does not want any.
     pub(super) fn statuses_for(&mut self, statuses: *mut c_void, count: usize) -> *mut c_void {
         if self.abi.ignores_status(statuses) { self.statuses.of(count) } else { statuses }
     }
 
-    /// Request `i` of those that were kept is complete, with entry `at` of the statuses.
+    /// Records that kept request `i` is complete, with entry `at` of the statuses.
     ///
     /// # Safety
     /// MPI has written that status.
@@ -53,7 +53,7 @@ impl Recorder {
         }
     }
 
-    /// All requests that were kept were offered.
+    /// Records that all kept requests were offered.
     fn offer(&mut self) {
         for i in 0..self.handles.len() {
             let (handle, _) = self.handles[i];
@@ -63,7 +63,8 @@ impl Recorder {
         }
     }
 
-    /// What the requests that were kept wait for: with the token, who need not be asked whether it is there.
+    /// Returns the event that the kept requests wait for. With the token, it tells which rank need not be
+    /// asked in vain.
     fn waits(&mut self) -> Wait {
         if self.token.is_none() {
             return Wait::Poll;
@@ -74,7 +75,7 @@ impl Recorder {
             let (handle, _) = self.handles[i];
             match self.requests.get(handle) {
                 Some(request) if request.active && request.source == Request::NO_RECEIVE => {
-                    // It may need this rank to go on with it.
+                    // The send may need this rank to make progress.
                     return if self.handles.len() == 1 { Wait::Send } else { Wait::Poll };
                 }
                 Some(request) if request.active => {
@@ -91,13 +92,13 @@ impl Recorder {
         }
     }
 
-    /// With the token: tests for the requests that were kept until they are complete.
+    /// Tests for the kept requests until they are complete. Used with the token.
     fn wait_in_turn(&mut self, test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
         let wait = self.waits();
         self.in_turn(wait, test)
     }
 
-    /// All requests that were kept are complete.
+    /// Records that all kept requests are complete.
     ///
     /// # Safety
     /// MPI has written their statuses.
@@ -108,7 +109,7 @@ impl Recorder {
         }
     }
 
-    /// One of the requests that were kept is complete; none if there was none.
+    /// Records that one of the kept requests is complete, if there was one.
     ///
     /// # Safety
     /// MPI has written its status.
@@ -119,7 +120,7 @@ impl Recorder {
         }
     }
 
-    /// So many of the requests that were kept are complete.
+    /// Records that `done` of the kept requests are complete.
     unsafe fn completed_some(&mut self, done: c_int, indices: *const c_int, statuses: *const c_void) {
         for at in 0..usize::try_from(done).unwrap_or(0) {
             // SAFETY: MPI has written this many indices and statuses.
@@ -131,7 +132,7 @@ impl Recorder {
         }
     }
 
-    /// A test or probe returns: it has found something, or nothing.
+    /// Leaves a test or probe that has found something or nothing.
     pub(super) fn leave_if_found(&mut self, found: bool) -> c_int {
         if found {
             return self.leave(SUCCESS);
@@ -141,12 +142,12 @@ impl Recorder {
         self.leave_poll(SUCCESS)
     }
 
-    /// A test returns: with the requests that it found complete, or as one that found none.
+    /// Leaves a test: as recorded if it found complete requests, otherwise as one that found none.
     fn leave_test(&mut self) -> c_int {
         self.leave_if_found(!self.event.requests.is_empty())
     }
 
-    /// The call names a request; returns the handle.
+    /// Records the request that the call names; returns its handle.
     unsafe fn names(&mut self, request: *const c_void) -> Handle {
         // SAFETY: the caller gives a request of the program.
         let handle = unsafe { self.abi.read_handle(request, 0) };
@@ -157,7 +158,8 @@ impl Recorder {
     }
 }
 
-/// Keeps the requests of a call, and offers them where it takes those that are complete; returns room for its statuses.
+/// Keeps the requests of a call, and records them as offered if the call takes those that are complete.
+/// Returns room for its statuses.
 macro_rules! kept {
     ($recorder:ident, $count:expr, $requests:ident, $statuses:ident, $offers:literal) => {{
         // SAFETY: the program gives this many requests.
@@ -220,7 +222,7 @@ calls! {
     } turn {
         recorder.wait_in_turn(|recorder, flag| {
             let result = pass_on!(recorder.testsome(count, requests, outcount, indices, statuses));
-            // None is complete: zero. None is active: MPI_UNDEFINED, which is not zero.
+            // No request complete: zero. No request active: MPI_UNDEFINED, which is not zero.
             *flag = *outcount;
             result
         })
@@ -241,10 +243,10 @@ calls! {
         let handle = unsafe { recorder.names(request) };
     } done {
         if let Some(Request { held: Some(held), .. }) = recorder.requests.remove(handle) {
-            // Nobody will know any more what came.
+            // The received message will never be known.
             recorder.settle(held);
         }
     };
-    // Looks at a request and leaves it as it is.
+    // Looks at a request without changing it.
     Test Request_get_status request_get_status(request: Handle, flag, status) |recorder| {} => recorder.leave_test();
 }

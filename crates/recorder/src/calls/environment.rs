@@ -1,4 +1,4 @@
-//! The program begins and ends.
+//! Calls at the begin and end of the program.
 
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::Ordering;
@@ -66,7 +66,7 @@ call! {
 }
 
 call! {
-    // Does not return, so all is written before.
+    // Does not return, so everything is written before.
     Abort Abort abort(comm, errorcode) |recorder| {
         recorder.event.tag = errorcode;
         recorder.leave(SUCCESS);
@@ -76,7 +76,7 @@ call! {
     }
 }
 
-/// `_exit`: ends the process without anybody being asked.
+/// `_exit`: ends the process without calling exit handlers.
 ///
 /// # Safety
 /// As C has it.
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn _exit(code: c_int) -> ! {
     }
 }
 
-/// `_Exit`, the same by its other name.
+/// `_Exit`: another name of `_exit`.
 ///
 /// # Safety
 /// As C has it.

@@ -1,7 +1,7 @@
-//! What is done for each call: one file a family.
+//! Bodies of the recorded calls: one file for each family.
 //!
-//! A body is an `unsafe extern "C" fn` with the arguments that C has, and then where the call came from
-//! ([`entry`](crate::entry)). Nearly all have one form, which `calls!` gives them.
+//! A body is an `unsafe extern "C" fn` with the arguments of the C function and the origin of the call as the
+//! last one ([`entry`](crate::entry)). Nearly all bodies have one form, which `calls!` generates.
 
 mod collective_blocks;
 mod collectives;
@@ -15,7 +15,7 @@ mod point_to_point;
 mod probes;
 mod regions;
 
-/// The recorder, or else the call goes straight to MPI and returns.
+/// Returns the recorder, or passes the call straight to MPI and returns from the body.
 macro_rules! enter {
     ($call:expr, $site:expr, else $function:ident($($argument:expr),*)) => {
         // SAFETY: the reference lives as long as this call, which does not enter the recorder again; arguments are the
@@ -36,8 +36,8 @@ macro_rules! pass_on {
     };
 }
 
-/// The body of a call and the symbols by which programs reach it: the kind of its event, its name in MPI, its function,
-/// its arguments ([`hayase_mpi::argument`]), what is done.
+/// Defines the body of a call and its exported symbols. Arguments: the kind of its event, its name in MPI,
+/// its function, its arguments ([`hayase_mpi::argument`]), its statements.
 macro_rules! call {
     ($call:ident $symbol:ident $name:ident($($argument:ident $(: $own:ty)?),*) |$recorder:ident| $done:block) => {
         const _: () = {
@@ -54,15 +54,15 @@ macro_rules! call {
     };
 }
 
-/// Calls of the common form, after the head of a [`call!`]:
+/// Defines calls of the common form. After the head of a [`call!`] follow:
 ///
-/// * a block that says what is special about the call before MPI does it; its variables are seen by the others, and may
+/// * a block that describes the call before MPI executes it; its variables are visible to the blocks below, and may
 ///   stand in for arguments;
-/// * `turn`: how it is done with the token, for calls that block;
-/// * `done`: what came out; a call that failed is not recorded;
-/// * `=>`: how it returns, where it is not always recorded.
+/// * `turn`: the way to make the call with the token, for calls that block;
+/// * `done`: statements that record the results; a call that failed is not recorded;
+/// * `=>`: the way to return, for calls that are not always recorded.
 ///
-/// In the last three arguments are the program's, and what MPI writes has been written.
+/// In the last three, arguments are the program's, and MPI has written its results.
 macro_rules! calls {
     ($($call:ident $symbol:ident $name:ident($($argument:ident $(: $own:ty)?),*) |$recorder:ident| { $($say:tt)* }
         $(turn $turn:block)? $(done $done:block)? $(=> $leave:expr)?;)*) => {$(

@@ -1,8 +1,8 @@
 //! Collective operations among neighbours of a topology.
 //!
-//! The trace has them as the messages that they are: a receive from each source, a send to each destination, and a wait
-//! for all. Their tags are at the upper end, one for each direction of a grid, so that two neighbours who
-//! are one and the same rank are told apart.
+//! The trace holds the messages of the operation: a receive from each source, a send to each destination, and
+//! a wait for all. Their tags are at the upper end of the range, with one tag for each direction of a grid.
+//! So two neighbours that are the same rank are told apart.
 
 use std::ffi::{c_int, c_void};
 
@@ -14,31 +14,31 @@ use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
 use crate::token::Wait;
 
-/// The tag of the first direction; the others go down from there.
+/// Tag of the first direction; the tags of further directions count down from it.
 const TAG: i32 = i32::MAX;
 
-/// One neighbour: its rank, and the tag of messages from or to it.
+/// One neighbour: its rank, and the tag of messages from it or to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbour {
     rank: c_int,
     tag: i32,
 }
 
-/// Neighbours, in the order of MPI.
+/// Neighbours, in MPI's order.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
     sources: Vec<Neighbour>,
     destinations: Vec<Neighbour>,
 }
 
-/// Blocks that go to or come from neighbours: their buffer, and what lies where in it.
+/// Blocks sent to or received from neighbours: their buffer, and their sizes and places in it.
 struct Blocks(*const c_void, Sizes);
 
 /// Sizes and places of the blocks of neighbours.
 enum Sizes {
-    /// One block for all.
+    /// One block for all neighbours.
     One(c_int, Handle),
-    /// One after the other.
+    /// Blocks of one size, one after another.
     Same(c_int, Handle),
     /// Counts, and places in elements.
     Counts(*const c_int, *const c_int, Handle),
@@ -47,7 +47,7 @@ enum Sizes {
 }
 
 impl Recorder {
-    /// The neighbours of this rank in the topology of a communicator.
+    /// Returns the neighbours of this rank in the topology of a communicator.
     fn neighbours(&self, comm: Handle) -> Neighbours {
         let (abi, mpi) = (self.abi, self.mpi);
         let mut found = Neighbours::default();
@@ -64,7 +64,7 @@ impl Recorder {
                     let (mut low, mut high) = (abi.proc_null, abi.proc_null);
                     (mpi.cart_shift)(comm, dimension, 1, &raw mut low, &raw mut high);
                     let (down, up) = (TAG - 2 * dimension, TAG - 2 * dimension - 1);
-                    // What the lower neighbour sends goes up.
+                    // Messages from the lower neighbour go up.
                     found.sources.extend([Neighbour { rank: low, tag: up }, Neighbour { rank: high, tag: down }]);
                     found.destinations.extend([Neighbour { rank: low, tag: down }, Neighbour { rank: high, tag: up }]);
                 }
@@ -114,7 +114,7 @@ impl Recorder {
         (blocks.0.wrapping_byte_offset(place), count, datatype)
     }
 
-    /// Writes the operation down as its messages; returns their numbers.
+    /// Records the operation as its messages; returns their numbers.
     fn messages(&mut self, name: &str, comm: Handle, from: &Blocks, to: &Blocks) -> std::ops::Range<u64> {
         let Neighbours { sources, destinations } = self.neighbours(comm);
         let mut numbers = 0..0;
@@ -132,7 +132,7 @@ impl Recorder {
                 numbers.end = number + 1;
                 let peer = self.peer(neighbour.rank);
                 let event = Event {
-                    // The time before belongs to the first.
+                    // The time before belongs to the first message.
                     cpu: cpu.map(|_| cpu.replace(0).unwrap_or(0)),
                     flags,
                     site,
@@ -159,8 +159,8 @@ impl Recorder {
     }
 }
 
-/// Both forms: name and function, those of the form with a request; the arguments before the communicator; what is
-/// sent, what received.
+/// Defines both forms of an operation. Arguments: name and function; those of the form with a request; the
+/// arguments before the communicator; the blocks sent; the blocks received.
 macro_rules! neighbours {
     ($($symbol:ident $name:ident $isymbol:ident $iname:ident($($argument:ident $(: $own:ty)?),*)
         $from:expr, $to:expr;)*) => {$(
@@ -168,7 +168,7 @@ macro_rules! neighbours {
             Waitall $symbol $name($($argument $(: $own)?,)* comm) |recorder| {
                 recorder.on(comm);
                 let numbers = recorder.messages(stringify!($symbol), comm, &$from, &$to);
-                // Waiting for them is no matter of the communicator.
+                // The wait for the messages has no communicator.
                 recorder.event.comm = 0;
                 recorder.event.requests.extend(numbers);
                 let result = if recorder.token.is_some() {
@@ -194,7 +194,7 @@ macro_rules! neighbours {
                 let count = (numbers.end - numbers.start) as u32;
                 // SAFETY: MPI has written the handle.
                 unsafe { recorder.made(request, Request { count, ..Request::new(numbers.start) }) };
-                // The messages have been written down: nothing is to be said of the call itself.
+                // The messages have been recorded: the call itself needs no event.
                 recorder.abandon(result)
             }
         }

@@ -1,7 +1,7 @@
-//! Calls whose time is recorded, and not what they do: one-sided communication, files, and the newest of MPI.
+//! Calls of which only the time is recorded: one-sided communication, files, and the newest parts of MPI.
 //!
-//! They are passed on with their arguments as they came: words, whatever they mean. How often each was called is a note
-//! of the trace (`opaque`), so that whoever reads it can say what is missing.
+//! Their arguments are passed on unchanged, as words. A note of the trace (`opaque`) says how often each was
+//! called, so that readers can report what is missing.
 
 use std::ffi::{c_int, c_void};
 
@@ -12,14 +12,14 @@ use crate::entry::export;
 use crate::mpi::Symbol;
 use crate::recorder::enter;
 
-/// `MPI_ERR_OTHER`, more or less: the library has no such function.
+/// Error code of a call that the library does not have; close to `MPI_ERR_OTHER`.
 const MISSING: c_int = 16;
 
-/// A call with as many words as any has, more than most: what is behind its arguments nobody looks at.
+/// Function with as many words as any of these calls takes. Callees ignore surplus arguments.
 type Words = unsafe extern "C" fn(W, W, W, W, W, W, W, W, W, W, W, W, W) -> c_int;
 type W = usize;
 
-/// A call by name: found at first, then made, outside of the token.
+/// Makes a call by name, outside of the token. The first call looks up the function.
 fn opaque(symbol: &Symbol, name: &'static str, site: usize, call: impl Fn(Words) -> c_int) -> c_int {
     let Some(function) = symbol.find() else { return MISSING };
     // SAFETY: the function of this name has such arguments, each of them a word, or fewer.
@@ -35,7 +35,8 @@ fn opaque(symbol: &Symbol, name: &'static str, site: usize, call: impl Fn(Words)
     }
 }
 
-/// `MPI_Parrived`: asks whether a part of a message has come. One that finds nothing is a poll like those of tests.
+/// `MPI_Parrived`: asks for the arrival of a part of a message. A call that finds nothing is a poll, like a
+/// test.
 ///
 /// # Safety
 /// As MPI has it.
@@ -61,8 +62,8 @@ unsafe extern "C" fn parrived(request: Handle, part: c_int, flag: *mut c_int, si
 
 export!("Parrived", 3, parrived);
 
-/// Calls by their names without `MPI_`: with counts of 32 bits (`plain`), of 64 bits, which have `_c` behind the name
-/// (`large`), and both.
+/// Defines calls by their names without `MPI_`: with counts of 32 bits (`plain`), with counts of 64 bits and
+/// `_c` behind the name (`large`), or both.
 macro_rules! opaque {
     (plain $($name:ident)*) => {
         $(opaque!(@ stringify!($name), a b c d e f g h i j k l m);)*
@@ -114,7 +115,7 @@ opaque! { both
     File_write_at_all_begin File_write_ordered File_write_ordered_begin File_write_shared
 }
 
-// Processes that come later, partitioned messages, persistent collective operations, counts of 64 bits.
+// Dynamic processes, partitioned messages, persistent collective operations, counts of 64 bits.
 opaque! { plain
     Barrier_init Comm_accept Comm_connect Comm_join Comm_spawn Comm_spawn_multiple Precv_init Psend_init
 }

@@ -1,4 +1,4 @@
-//! Requests that are made once and started again and again.
+//! Persistent requests: made once and started again and again.
 
 use std::ffi::c_int;
 
@@ -10,7 +10,8 @@ use super::point_to_point::sends_by_request;
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
 
-/// The message goes when the request is started. Whom to is kept as `partner`, since no receive waits for it.
+/// Returns a persistent send, whose message leaves when the request is started. Its receiver is kept as
+/// `partner`, since no receive waits for it.
 fn to_be_started(recorder: &mut Recorder, dest: c_int, comm: Handle) -> Request {
     let comm = recorder.abi.handle(comm);
     Request { persistent: true, active: false, comm, partner: dest, ..Request::UNDER_WAY }
@@ -27,8 +28,8 @@ calls! {
     RecvInit Recv_init recv_init(buffer, count, datatype, source, tag, comm, request) |recorder| {
         recorder.expects(buffer, count, datatype, source, tag, comm);
     } done {
-        // What comes may be another message each time: the room for it is all that is said here. Where the receive
-        // leaves open from whom, each start says who it was.
+        // Each start may receive another message: only the room for it is recorded here. If the receive
+        // leaves its source open, each start records the source.
         let about = Request {
             persistent: true,
             active: false,
@@ -55,7 +56,8 @@ calls! {
 }
 
 impl Recorder {
-    /// A persistent request has been started, in the present event. Whether that says no more than which one.
+    /// Records the start of a persistent request in the present event. Returns true if the event holds no
+    /// more than its number.
     fn started(&mut self, handle: Handle) -> bool {
         let Some(request) = self.requests.get(handle) else { return true };
         request.active = true;
@@ -70,7 +72,7 @@ impl Recorder {
         }
         self.on(comm);
         self.event.flags = self.event.flags.and(open).and(Flags::CAPACITY);
-        // A source of nobody (`MPI_ANY_SOURCE`) is one that is not known yet.
+        // No source (`MPI_ANY_SOURCE`) is one that is not known yet.
         (self.event.peer, self.event.tag, self.event.bytes) = (self.peer(source), tag, room);
         let held = self.stays_open();
         if let Some(request) = self.requests.get(handle) {
@@ -79,8 +81,8 @@ impl Recorder {
         false
     }
 
-    /// Requests have been started by one call. Receives that leave open from whom are events of their own, since each
-    /// says who it was.
+    /// Records requests started by one call. Receives with an open source get events of their own, since each
+    /// records its source.
     fn started_all(&mut self, handles: &[Handle]) {
         for (i, &handle) in handles.iter().enumerate() {
             let open = self.requests.get(handle).is_some_and(|request| request.open != Flags::default());
@@ -94,7 +96,7 @@ impl Recorder {
         }
     }
 
-    /// What the present event has of starts is an event before it.
+    /// Adds an event with the starts recorded so far, before the present event.
     fn adds_started(&mut self) {
         let mut event = self.event.clone();
         if event.requests.len() == 1 {
@@ -102,7 +104,7 @@ impl Recorder {
         }
         event.end = event.begin;
         self.adds(event);
-        // The time before belongs to the first.
+        // The time before belongs to the first event.
         self.event.cpu = self.event.cpu.map(|_| 0);
         (self.event.comm, self.event.flags) = (0, Flags::default());
         (self.event.peer, self.event.tag, self.event.bytes) = (Event::NOBODY, 0, 0);

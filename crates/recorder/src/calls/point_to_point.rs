@@ -1,4 +1,4 @@
-//! Messages from one rank to one other: sends in all modes, receives, both at once.
+//! Messages from one rank to another: sends in all modes, receives, and both at once.
 
 use std::ffi::{c_int, c_void};
 
@@ -11,7 +11,7 @@ use crate::recorder::requests::Request;
 use crate::token::Wait;
 
 impl Recorder {
-    /// A message goes to a rank.
+    /// Records a send to a rank.
     pub(crate) fn sends(
         &mut self,
         buffer: *const c_void,
@@ -28,7 +28,7 @@ impl Recorder {
         self.buffer(buffer, count, datatype);
     }
 
-    /// A message is to come from a rank: how much there is room for.
+    /// Records a receive from a rank, and the room for its message.
     pub(crate) fn expects(
         &mut self,
         buffer: *const c_void,
@@ -46,7 +46,7 @@ impl Recorder {
         self.buffer(buffer, count, datatype);
     }
 
-    /// A message has come, in this very call.
+    /// Records the message that the present call has received.
     ///
     /// # Safety
     /// `status` is one that MPI has written.
@@ -63,7 +63,7 @@ impl Recorder {
         }
     }
 
-    /// A request has been made: reads its handle.
+    /// Records a new request by its handle.
     ///
     /// # Safety
     /// `request` points to a handle that MPI has written.
@@ -73,7 +73,7 @@ impl Recorder {
         self.requests.insert(handle, about);
     }
 
-    /// The present call makes a request: returns its number.
+    /// Records that the present call makes a request; returns its number.
     ///
     /// # Safety
     /// As of [`made`](Self::made).
@@ -84,7 +84,7 @@ impl Recorder {
         number
     }
 
-    /// With the token: has MPI start a call, and lets others run until its request is complete.
+    /// Has MPI start a call, and lets other ranks run until its request is complete. Used with the token.
     ///
     /// # Safety
     /// `status` is room for a status, or the constant for none.
@@ -105,8 +105,8 @@ impl Recorder {
     }
 }
 
-/// Sends that wait: the call, its name in MPI and its function, which it shares with others; that which makes a request
-/// instead.
+/// Defines sends that wait. Arguments: the call, which is also its name in MPI; its function; the function
+/// that makes a request instead.
 macro_rules! sends {
     ($($call:ident $name:ident $iname:ident;)*) => {
         calls! {$(
@@ -129,7 +129,8 @@ sends! {
     Rsend rsend irsend;
 }
 
-/// Sends that make a request: the call, its name in MPI and its function; what the request is.
+/// Defines sends that make a request. Arguments: the call, its name in MPI and its function; a function that
+/// returns the request.
 macro_rules! sends_by_request {
     ($($call:ident $symbol:ident $name:ident $about:expr;)*) => {
         calls! {$(
@@ -145,7 +146,7 @@ macro_rules! sends_by_request {
 
 pub(super) use sends_by_request;
 
-/// The message is under way.
+/// Returns the request of a message that is under way.
 fn under_way(recorder: &mut Recorder, dest: c_int, comm: Handle) -> Request {
     recorder.posted(comm, dest);
     Request::UNDER_WAY
@@ -158,7 +159,7 @@ sends_by_request! {
     Irsend Irsend irsend under_way;
 }
 
-/// What is sent or received, and who is at the other end.
+/// One side of an exchange: the data sent or received, and the partner.
 struct Part {
     buffer: *mut c_void,
     count: c_int,
@@ -167,7 +168,8 @@ struct Part {
     tag: c_int,
 }
 
-/// With the token: receives, and sends if there is something to send; others run until both are complete.
+/// Receives, and sends if there is something to send; other ranks run until both are complete. Used with the
+/// token.
 unsafe fn exchange_in_turn(
     recorder: &mut Recorder,
     from: Option<&Part>,
@@ -178,7 +180,8 @@ unsafe fn exchange_in_turn(
     let mut requests = [0_u64; 2];
     let (receive, send) = requests.split_at_mut(1);
     let (receive, send) = (receive.as_mut_ptr().cast::<c_void>(), send.as_mut_ptr().cast::<c_void>());
-    // A receive from nobody is complete at once; some MPIs say so in the status only if it is a blocking one.
+    // A receive from `MPI_PROC_NULL` is complete at once; some MPIs say so in the status only for a blocking
+    // receive.
     let comes = to.peer != recorder.abi.proc_null;
     let Part { buffer, count, datatype, peer, tag } = *to;
     let mut result = if comes {
@@ -207,7 +210,7 @@ unsafe fn exchange_in_turn(
 }
 
 calls! {
-    // Never waits for anybody.
+    // Never waits for another rank.
     Bsend Bsend bsend(sendbuf, count, datatype, dest, tag, comm) |recorder| {
         recorder.sends(sendbuf, count, datatype, dest, tag, comm);
         recorder.posted(comm, dest);
@@ -270,7 +273,7 @@ calls! {
         recorder.expects_too(buffer, count, datatype, source, recvtag);
         let status = recorder.statuses_for(status, 1);
     } turn {
-        // What is sent goes from a copy.
+        // The data is sent from a copy.
         let packed = recorder.abi.packed;
         let (mut room, mut length) = (0, 0);
         let mut result = pass_on!(recorder.pack_size(count, datatype, comm, &raw mut room));
@@ -292,7 +295,7 @@ calls! {
 }
 
 impl Recorder {
-    /// The present call starts a receive.
+    /// Records that the present call starts a receive.
     ///
     /// # Safety
     /// `request` points to a handle that MPI has written.
@@ -307,7 +310,7 @@ impl Recorder {
         unsafe { self.begins(request, Request { held, source, comm, ..Request::UNDER_WAY }) };
     }
 
-    /// The present call, which sends, also receives.
+    /// Records the receive of a call that also sends.
     fn expects_too(&mut self, buffer: *const c_void, count: c_int, datatype: Handle, source: c_int, tag: c_int) {
         self.event.flags = self.event.flags.and(self.open(source, tag));
         self.event.peer2 = self.peer(source);
@@ -318,7 +321,7 @@ impl Recorder {
         self.event.buffer2 = buffer as u64;
     }
 
-    /// The message that the present call receives has come.
+    /// Records the message received by a call that also sends.
     unsafe fn arrived_too(&mut self, status: *const c_void, comm: Handle) {
         // SAFETY: the caller gives a status that MPI has written.
         let status = unsafe { self.abi.status(status, 0) };

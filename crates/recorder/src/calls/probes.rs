@@ -1,4 +1,4 @@
-//! Probes: is there a message, and of whom; also those that match it for a later receive.
+//! Probes: ask for a message and its sender; some match it for a later receive.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,7 +9,7 @@ use super::{calls, pass_on};
 use crate::recorder::Recorder;
 
 impl Recorder {
-    /// What is looked for.
+    /// Records the message that is looked for.
     fn looks_for(&mut self, source: c_int, tag: c_int, comm: Handle) {
         self.on(comm);
         self.event.flags = self.event.flags.and(self.open(source, tag));
@@ -17,7 +17,7 @@ impl Recorder {
         self.event.tag = if tag == self.abi.any_tag { 0 } else { tag };
     }
 
-    /// What is there: the message stays where it is.
+    /// Records the message that was found. The message stays in MPI.
     unsafe fn found(&mut self, status: *const c_void) {
         // SAFETY: the caller gives a status that MPI has written.
         let status = unsafe { self.abi.status(status, 0) };
@@ -27,7 +27,7 @@ impl Recorder {
         }
     }
 
-    /// The message that was found is matched: it is received by this handle.
+    /// Keeps the handle by which a matched message is received.
     unsafe fn keep_message(&mut self, message: *const c_void, comm: Handle) {
         // SAFETY: the caller gives a handle that MPI has written.
         let handle = unsafe { self.abi.read_handle(message, 0) };
@@ -35,7 +35,7 @@ impl Recorder {
         self.messages.insert(handle, (comm, peer, tag));
     }
 
-    /// The present call receives a message that has been matched: returns its communicator.
+    /// Records that the present call receives a matched message; returns its communicator.
     ///
     /// # Safety
     /// `message` points to a handle of the program.

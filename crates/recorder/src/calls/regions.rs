@@ -1,4 +1,4 @@
-//! `MPI_Pcontrol`: the program says which part of it is which.
+//! `MPI_Pcontrol`: marks regions of the program.
 //!
 //! | call | means |
 //! |---|---|
@@ -7,9 +7,11 @@
 //! | `MPI_Pcontrol(2)` | what was recorded is written to the file |
 //! | `MPI_Pcontrol(n)`, `MPI_Pcontrol(-n)` from 3 on | the region `pcontrol-n` begins, ends: for Fortran, which passes a level alone |
 //!
-//! Everything is recorded at any level: a replay needs both ends of every message. The function has variable arguments,
-//! and whether there is a second one nobody says. So it is looked at for levels 1 and -1 from C alone, and taken for a
-//! name only if it points at a short text; the system is asked for the bytes, which may not be there.
+//! Everything is recorded at any level, since a replay needs both ends of every message.
+//!
+//! The function has variable arguments, and nothing tells if there is a second one. So the argument is looked
+//! at only for levels 1 and -1 from C, and is taken for a name only if it points at a short text. The system
+//! copies the bytes, since they may not exist.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -21,14 +23,13 @@ use crate::{fortran, recorder};
 
 export!("Pcontrol", 2, pcontrol);
 
-/// Most bytes of a name, with the zero at its end.
+/// Longest name, including the zero at its end \[B\].
 const LONGEST: usize = 256;
 
-/// The least that the system may take for a page of memory \[B\].
+/// Smallest page of memory of any system \[B\].
 const PAGE: usize = 4096;
 
-/// `MPI_Pcontrol`. On the machines that are known, arguments of a variable number are passed as those of a fixed
-/// number.
+/// `MPI_Pcontrol`. All supported machines pass variable arguments like fixed ones.
 ///
 /// # Safety
 /// As MPI has it.
@@ -51,8 +52,8 @@ unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize) ->
     result
 }
 
-/// Clears the register of the second argument: left as it is, it would still point at this name when the next call has
-/// none.
+/// Clears the register of the second argument. Otherwise it would still point at this name when the next call
+/// has none.
 #[inline(always)]
 fn forget_name() {
     // SAFETY: the register belongs to the callee.
@@ -67,7 +68,7 @@ fn forget_name() {
     }
 }
 
-/// The short printable text at an address; `None` if there is none, or nothing at all.
+/// Returns the short printable text at an address; `None` if there is no such text or no memory.
 fn text_at(address: usize) -> Option<String> {
     if address < PAGE {
         return None;
@@ -79,14 +80,14 @@ fn text_at(address: usize) -> Option<String> {
     (!text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// Copies bytes from an address, of which any number may not be there; how many are.
+/// Copies bytes from an address, some or all of which may not exist; returns their number.
 fn copied(address: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
-    // A piece is copied whole or not at all.
+    // The system copies a piece as a whole or not at all.
     let first = (PAGE - address % PAGE).min(LONGEST);
     let piece = |from: usize, length| libc::iovec { iov_base: from as *mut c_void, iov_len: length };
     let local = piece(bytes.as_mut_ptr() as usize, LONGEST);
     let remote = [piece(address, first), piece(address.checked_add(first)?, LONGEST - first)];
-    // SAFETY: the room is as large as is said; what is read is looked at by the system alone.
+    // SAFETY: the room is as large as stated; only the system reads from the address.
     let count = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, remote.as_ptr(), 2, 0) };
     if count >= 0 {
         return usize::try_from(count).ok();
@@ -98,7 +99,7 @@ fn copied(address: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
     }
 }
 
-/// The same through a pipe, which refuses what cannot be read.
+/// Copies bytes through a pipe, which refuses memory that cannot be read; returns their number.
 fn piped(address: usize, length: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
     let mut ends = [0; 2];
     // SAFETY: there is room for two ends; they are closed below, and the system alone reads at the address.

@@ -1,16 +1,16 @@
 //! Calls from Fortran: `mpif.h`, `use mpi` and `use mpi_f08`.
 //!
-//! All three interfaces of every MPI known here are a layer over the C functions: `mpi_send_` of Open MPI calls
-//! `PMPI_Send`, that of MPICH `MPI_Send`; `mpi_send_f08_` of Open MPI goes through the layer of `mpif.h`,
-//! `mpi_send_f08ts_` of MPICH takes the address and the type out of the array's descriptor and calls `MPI_Send`. That
-//! layer knows how its handles, statuses, descriptors and constants (`MPI_IN_PLACE`, `MPI_STATUS_IGNORE`) look in C, in
-//! the MPI that the program was built with. So the recorder takes the calls where they come out of the layer: it
-//! exports `PMPI_Send` as well as `MPI_Send`, and whichever is called from outside MPI first is the program's call,
-//! counted once.
+//! In every supported MPI all three interfaces are a layer over the C functions. `mpi_send_` of Open MPI
+//! calls `PMPI_Send`, that of MPICH `MPI_Send`. `mpi_send_f08_` of Open MPI goes through the layer of
+//! `mpif.h`; `mpi_send_f08ts_` of MPICH takes address and type out of the array's descriptor and calls
+//! `MPI_Send`. The layer knows the C form of its handles, statuses, descriptors and constants
+//! (`MPI_IN_PLACE`, `MPI_STATUS_IGNORE`), in the MPI that the program was built with. So the recorder takes
+//! the calls where they leave the layer: it exports `PMPI_Send` as well as `MPI_Send`. The first of them that
+//! is called from outside MPI is the program's call, and is counted once.
 //!
-//! What is lost on the way through the layer is where the program made the call. So the symbols of Fortran are exported
-//! too: they note the address that they return to, and jump on to the layer with every argument as it came, whatever
-//! its signature. The C call that follows takes the note ([`caller`]).
+//! The layer hides the place of the program's call. So the symbols of Fortran are exported too: they note
+//! their return address, and jump to the layer with all arguments unchanged, for any signature. The C call
+//! that follows takes the note ([`caller`]).
 //!
 //! | interface | Open MPI | MPICH |
 //! |---|---|---|
@@ -18,7 +18,7 @@
 //! | `use mpi_f08`, buffers | `mpi_send_f08_` | `mpi_send_f08ts_`, `mpi_send_f08ts_large_` (counts of 8 bytes) |
 //! | `use mpi_f08`, others | `mpi_wait_f08_` | `mpi_wait_f08_` |
 //!
-//! Compilers that append two underscores or none, or write capitals, have those names.
+//! The names of compilers that append two underscores or none, or write capitals, are exported as well.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -30,11 +30,12 @@ use crate::mpi::Symbol;
 const NOTHING: Caller = Caller { back: 0, stack: 0, frame: 0 };
 
 thread_local! {
-    /// Where the layer was entered; nothing: the last note has been taken.
+    /// Origin of the last entry into the layer; `NOTHING` once the note has been taken.
     static NOTED: Cell<Caller> = const { Cell::new(NOTHING) };
 }
 
-/// Where a call was made that came in with this last argument: where the layer of Fortran was entered, if it was.
+/// Returns the origin of a call, given the last argument of its body: the entry into the layer of Fortran if
+/// there was one.
 ///
 /// # Safety
 /// `site` is the last argument of a body that has not returned.
@@ -49,7 +50,7 @@ pub unsafe fn caller(site: usize) -> Caller {
     noted
 }
 
-/// Notes where an entry was called from and returns where to go on: in the layer.
+/// Notes the origin of an entry and returns the address to continue at, in the layer.
 extern "C" fn note(entry: &Symbol, site: usize) -> *mut c_void {
     // SAFETY: `go_on` has made a frame as entries do, and its address is `site`.
     NOTED.set(unsafe { Caller::at(site) });
@@ -59,7 +60,7 @@ extern "C" fn note(entry: &Symbol, site: usize) -> *mut c_void {
     })
 }
 
-/// Hands a call to [`note`] and goes on with all arguments as they came, in registers and on the stack.
+/// Calls [`note`] and continues at its result with all arguments unchanged, in registers and on the stack.
 ///
 /// Arguments of Fortran are addresses, and lengths of texts: none is in a floating-point register.
 #[cfg(target_arch = "x86_64")]
@@ -143,7 +144,7 @@ macro_rules! export {
         const _: () = {
             static ENTRY: Symbol = Symbol::new(concat!($name, $suffix));
 
-            /// The call, for the program.
+            /// Entry of the call for programs.
             ///
             /// # Safety
             /// As MPI has it.
@@ -170,7 +171,7 @@ macro_rules! export {
     };
 }
 
-// Whatever is recorded from C.
+// All calls that are recorded from C.
 export! {
     init init_thread finalize abort pcontrol
     send bsend ssend rsend isend ibsend issend irsend recv irecv sendrecv sendrecv_replace mrecv imrecv
@@ -222,7 +223,8 @@ mod tests {
         assert_eq!(caller(), plain);
     }
 
-    /// What the layer of Fortran does with its arguments: those in registers and those on the stack.
+    /// Stands in for the layer of Fortran: returns its arguments as digits, those in registers and those on
+    /// the stack.
     unsafe extern "C" fn layer(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64, i: u64, j: u64) -> u64 {
         [a, b, c, d, e, f, g, h, i, j].into_iter().fold(0, |sum, digit| sum * 10 + digit)
     }

@@ -1,15 +1,15 @@
-//! Call paths: who called the function that made a call, and who called that.
+//! Call paths: the caller of the function that made a call, the caller of that one, and so on.
 //!
-//! All paths of the program are a tree: below a return address stand those of the callers that it was reached from.
-//! Each node knows how one gets from its function to the caller's (`rule`), so a path that was there before costs a
-//! few words read from the stack for each caller, and tables are consulted only where a new node is made. The way up is
-//! walked at every call: which callers there are cannot be told from anything less.
+//! All paths of the program form a tree: the children of a return address are the return addresses of its
+//! callers. Each node knows the step from its function to the caller (`rule`). So a known path costs a few
+//! words read from the stack for each caller, and tables are consulted only for a new node. The stack is
+//! walked at every call: no shorter check can tell which callers there are.
 //!
-//! Nothing is read but the thread's own stack between the stack pointer and its beginning (`stack`), and a return
-//! address that leads to no code ends the path. So a table that is wrong gives a wrong path at worst.
+//! Only the thread's own stack is read, between the stack pointer and its beginning (`stack`), and a return
+//! address outside of any code ends the path. So a wrong table gives at worst a wrong path.
 //!
-//! Where the program is written in Python, the path goes on from the interpreter's own functions, which say nothing, to
-//! the functions of Python ([`python`]).
+//! In a program written in Python, the path continues from the interpreter's own functions, which are left
+//! out, to the functions of Python ([`python`]).
 
 pub mod python;
 mod rule;
@@ -23,28 +23,28 @@ use python::Python;
 use rule::{Registers, Rule};
 pub use stack::Stack;
 
-/// Callers of a call that are kept, if nothing else is said: enough to leave the layers of most libraries.
+/// Default number of callers kept for each call: enough to leave the layers of most libraries.
 pub const DEPTH: usize = 8;
-/// The most that can be asked for.
+/// Largest number of callers that can be kept.
 pub const DEEPEST: usize = 64;
-/// Nodes that are kept; paths that would need more end early.
+/// Largest number of nodes; paths that would need more end early.
 const MOST: usize = 1 << 18;
 
-/// The node above all.
+/// Root of the tree.
 const ROOT: u32 = 0;
-/// What is known to be no caller.
+/// Child for a return address that is known to be no caller.
 const NOBODY: u32 = u32::MAX;
 
-/// A return address, reached from those above it.
+/// A return address, reached through the nodes above it.
 #[derive(Debug)]
 struct Node {
-    /// The return address; of a function of Python, what tells its instruction apart.
+    /// Return address; for a function of Python, the key of its instruction.
     back: usize,
     rule: Rule,
     above: u32,
-    /// The node below that was last gone to.
+    /// Child visited last.
     last: u32,
-    /// The call site that ends here, plus one.
+    /// Call site that ends here, plus one.
     site: u32,
     what: What,
 }
@@ -52,12 +52,12 @@ struct Node {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {
     Compiled,
-    /// A function of the interpreter: the path goes on in Python.
+    /// A function of the interpreter: the path continues in Python.
     Interpreter,
     Python,
 }
 
-/// The paths of a program.
+/// Call paths of a program.
 #[derive(Debug)]
 pub struct Paths {
     depth: usize,
@@ -70,7 +70,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// None yet; of each, up to so many callers will be kept.
+    /// Creates an empty tree that keeps up to `depth` callers of each call.
     pub fn new(depth: usize) -> Self {
         let root = Node { back: 0, rule: Rule::End, above: ROOT, last: ROOT, site: 0, what: What::Compiled };
         Self {
@@ -88,7 +88,7 @@ impl Paths {
         self.python = Some(python);
     }
 
-    /// The number of the site of a call, from 1; a new one is made known to the trace first.
+    /// Returns the number of the site of a call, from 1. A new site is written to the trace first.
     #[inline]
     pub fn site<W: std::io::Write>(&mut self, caller: Caller, stack: Stack, writer: Option<&mut Writer<W>>) -> u32 {
         let node = self.walk(caller, stack);
@@ -98,7 +98,7 @@ impl Paths {
         }
     }
 
-    /// The node of a call's path.
+    /// Returns the node of a call's path.
     #[inline]
     fn walk(&mut self, caller: Caller, stack: Stack) -> u32 {
         let Some(mut node) = self.go(ROOT, caller.back) else { return ROOT };
@@ -112,7 +112,7 @@ impl Paths {
         if self.nodes[node as usize].what == What::Interpreter { self.walk_python(node) } else { node }
     }
 
-    /// From a node to that of a caller; `None`: the path ends.
+    /// Steps from a node to that of a caller; `None` if the path ends.
     #[inline]
     fn go(&mut self, from: u32, back: usize) -> Option<u32> {
         let last = self.nodes[from as usize].last;
@@ -128,12 +128,12 @@ impl Paths {
         Some(node)
     }
 
-    /// A return address that was not reached on this way before.
+    /// Adds a return address that is not yet a child of this node.
     #[cold]
     fn new_caller(&mut self, from: u32, back: usize) -> Option<u32> {
         let found = if self.depth > 0 || from != ROOT { rule::find(back) } else { None };
         if found.is_none() && from != ROOT {
-            // No code of any file: neither function nor caller.
+            // Not in the code of any file: neither a function nor a caller.
             if self.below.len() < MOST {
                 self.below.insert((from, back), NOBODY);
             }
@@ -155,7 +155,7 @@ impl Paths {
         Some(number)
     }
 
-    /// On through the functions of Python.
+    /// Continues the path through the functions of Python.
     #[inline]
     fn walk_python(&mut self, from: u32) -> u32 {
         let Some(python) = self.python.take() else { return from };
@@ -187,14 +187,14 @@ impl Paths {
         Some(node)
     }
 
-    /// A path that ends where none has ended before.
+    /// Adds the site of a path that no call has had before.
     #[cold]
     fn new_site<W: std::io::Write>(&mut self, node: u32, writer: Option<&mut Writer<W>>) -> u32 {
         let mut callers = Vec::new();
         let (mut at, mut address) = (node, 0);
         while at != ROOT {
             let Node { back, above, what, .. } = self.nodes[at as usize];
-            // Return address minus one: of the call instruction.
+            // Address of the call instruction: the return address minus one.
             address = back.wrapping_sub(1) as u64;
             match what {
                 What::Compiled => callers.push(Frame { address, name: String::new() }),
@@ -203,7 +203,7 @@ impl Paths {
             }
             at = above;
         }
-        // The call itself is no caller.
+        // The call itself is not a caller.
         callers.pop();
         callers.reverse();
         if let Some(writer) = writer {

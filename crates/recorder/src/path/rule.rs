@@ -1,12 +1,12 @@
-//! How one gets from a function that runs to the one that called it: a rule for each return address.
+//! Rules that lead from a running function to its caller: one for each return address.
 //!
-//! Of the registers that unwind tables know only two matter: what compilers write for x86_64 and aarch64 says where the
-//! caller's frame begins by the stack pointer or by the frame pointer, in one known form by a word that the frame
-//! pointer leads to (a stack that was aligned anew), and where the caller's frame pointer and the return address were
-//! saved by their distance from there.
+//! Only two of the registers in unwind tables matter. In the code of compilers for x86_64 and aarch64 the
+//! caller's frame begins at a distance from the stack pointer or the frame pointer. One known form finds it
+//! through a word that the frame pointer leads to (a realigned stack). The caller's frame pointer and the
+//! return address are saved at a distance from there.
 //!
-//! Source: DWARF 5, section 6.4 (call frame information); System V ABI for x86_64, section 4.2.4 (`.eh_frame`); what
-//! is left out: Linux Standard Base 5.0, section 10.6.
+//! Source: DWARF 5, section 6.4 (call frame information); System V ABI for x86_64, section 4.2.4
+//! (`.eh_frame`); what is left out: Linux Standard Base 5.0, section 10.6.
 
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, Operation, Pointer, RegisterRule,
@@ -17,61 +17,61 @@ use hayase_mpi::objects;
 
 use super::stack::InUse;
 
-/// From a function to its caller.
+/// Step from a function to its caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
     /// There is no caller, or it cannot be found.
     End,
-    /// The frame of the caller begins here, and these words were saved in between.
+    /// The function has a frame: begin of the caller's frame, and words saved relative to it.
     Frame {
-        /// Where it begins.
+        /// Begin of the caller's frame.
         begin: Begin,
-        /// Where the return address is, from where the caller's frame begins \[B\].
+        /// Offset of the return address from the begin of the caller's frame \[B\].
         back: i32,
-        /// Where the caller's frame pointer is.
+        /// Place of the caller's frame pointer.
         frame: Saved,
     },
 }
 
-/// Where the caller's frame begins.
+/// Begin of the caller's frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begin {
-    /// So far from the stack pointer.
+    /// At this distance from the stack pointer \[B\].
     Stack(i32),
-    /// So far from the frame pointer.
+    /// At this distance from the frame pointer \[B\].
     Frame(i32),
-    /// At the address that lies so far from the frame pointer.
+    /// At the address stored at this distance from the frame pointer \[B\].
     At(i32),
 }
 
-/// Where the caller's frame pointer is.
+/// Place of the caller's frame pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Saved {
     /// Still in its register.
     Register,
-    /// So far from where the caller's frame begins.
+    /// At this distance from the begin of the caller's frame \[B\].
     FromBegin(i32),
-    /// So far from the frame pointer.
+    /// At this distance from the frame pointer \[B\].
     FromFrame(i32),
     /// Nowhere.
     Lost,
 }
 
-/// The registers of a function, as far as they matter.
+/// Registers of a function that matter for the walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Registers {
-    /// The stack pointer.
+    /// Stack pointer.
     pub stack: usize,
-    /// The frame pointer, or whatever that register holds.
+    /// Frame pointer, or any other value of that register.
     pub frame: usize,
 }
 
 impl Rule {
-    /// What holds where there are no tables: each function keeps a frame pointer, which leads to that of its caller and
-    /// to the return address behind it.
+    /// Rule where there are no tables: each function keeps a frame pointer, which leads to that of its caller
+    /// and to the return address behind it.
     pub const FRAME_POINTER: Self = Self::Frame { begin: Begin::Frame(16), back: -8, frame: Saved::FromBegin(-16) };
 
-    /// The return address into the caller, and the registers there.
+    /// Returns the return address into the caller, and the registers there.
     #[inline]
     pub fn step(self, Registers { stack, frame }: Registers, memory: InUse) -> Option<(usize, Registers)> {
         let Self::Frame { begin, back, frame: saved } = self else { return None };
@@ -81,7 +81,7 @@ impl Rule {
             Begin::Frame(distance) => from(frame, distance),
             Begin::At(distance) => memory.word(from(frame, distance))?,
         };
-        // The callers' frames lie above: there is no way back, hence none without end.
+        // Frames of callers lie above. So the walk never goes back, and ends.
         if begin < stack || (cfg!(target_arch = "x86_64") && begin == stack) {
             return None;
         }
@@ -96,27 +96,27 @@ impl Rule {
     }
 }
 
-/// A return address without the signature that some processors keep in its upper bits.
+/// Returns a return address without the signature that some processors keep in its upper bits.
 #[inline]
 fn plain(back: usize) -> usize {
     if cfg!(target_arch = "aarch64") { back & ((1 << 48) - 1) } else { back }
 }
 
-/// A file in memory: where its code lies, and its tables.
+/// A file in memory: its code and its tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Module {
-    /// What its addresses are counted from.
+    /// Load address of the file.
     pub base: usize,
-    /// The index of the tables, and its end.
+    /// Begin and end of the index of the tables.
     index: (usize, usize),
-    /// The piece of memory with the tables, and its end.
+    /// Begin and end of the piece of memory with the tables.
     tables: (usize, usize),
 }
 
-/// The rule for a return address, and the module it lies in; `None` where no code is.
+/// Returns the rule for a return address, and its module; `None` outside of any code.
 #[cold]
 pub fn find(back: usize) -> Option<(Module, Rule)> {
-    // The instruction of the call: behind one that does not return, another function may begin.
+    // Address of the call instruction: after a call that does not return, another function may begin.
     let address = back.wrapping_sub(1);
     objects::find(|info, segments| {
         let module = module(info, segments, address)?;
@@ -126,7 +126,7 @@ pub fn find(back: usize) -> Option<(Module, Rule)> {
     })
 }
 
-/// The module, if the address lies in its code.
+/// Returns the module if the address lies in its code.
 fn module(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr], address: usize) -> Option<Module> {
     let base = info.dlpi_addr as usize;
     let range = |header: &libc::Elf64_Phdr| {
@@ -140,7 +140,7 @@ fn module(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr], address: usiz
     };
     loaded(address, libc::PF_X)?;
     let index = headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME).map(range);
-    // Within what is loaded, and so can be read.
+    // The index must lie in a loaded piece, so that it can be read.
     let index = index.filter(|&(start, end)| loaded(start, libc::PF_R).is_some_and(|piece| end <= piece.1));
     let tables = index.and_then(|(start, _)| loaded(start, libc::PF_R));
     Some(Module { base, index: index.unwrap_or_default(), tables: tables.unwrap_or_default() })
@@ -148,7 +148,7 @@ fn module(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr], address: usiz
 
 type Bytes = EndianSlice<'static, LittleEndian>;
 
-/// Room for what the tables say, of a fixed size.
+/// Storage of fixed size for the rows of the tables.
 struct Room;
 
 impl UnwindContextStorage<usize> for Room {
@@ -171,7 +171,7 @@ mod registers {
 }
 
 impl Module {
-    /// What its tables say of an address; `None`: they do not know it.
+    /// Returns the rule of its tables for an address; `None` if they have none.
     ///
     /// # Safety
     /// The module is in memory, and stays there meanwhile.
@@ -206,10 +206,10 @@ impl Module {
     }
 }
 
-/// A row of the tables as a rule.
+/// Converts a row of the tables to a rule.
 fn rule(row: &UnwindTableRow<usize, Room>, section: &EhFrame<Bytes>) -> Rule {
     let small = |value: i64| i32::try_from(value).ok();
-    // `FRAME + distance`, and whether the word there is meant.
+    // Returns the distance in `FRAME + distance`, and true if the word stored there is meant.
     let from_frame = |expression: &UnwindExpression<usize>| -> Option<(i32, bool)> {
         let mut operations = expression.get(section).ok()?.operations(gimli::Encoding {
             address_size: 8,
@@ -235,7 +235,7 @@ fn rule(row: &UnwindTableRow<usize, Room>, section: &EhFrame<Bytes>) -> Rule {
     };
     let back = match row.register(registers::BACK) {
         Some(RegisterRule::Offset(distance)) => small(distance),
-        // The outermost function has none.
+        // The outermost function has no return address.
         _ => None,
     };
     let frame = match row.register(registers::FRAME) {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn rules_are_found_for_code_alone() {
-        // The return address of a call in the midst of a function.
+        // A return address inside a function.
         let here = rules_are_found_for_code_alone as fn() as usize + 8;
         let (module, rule) = find(here).unwrap();
         assert!(matches!(rule, Rule::Frame { .. }) && module.base <= here);
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_step_leads_upwards_and_reads_the_stack_alone() {
-        // Two frames, as frame pointers chain them.
+        // Two frames, chained as frame pointers chain them.
         let mut words = [0_usize; 8];
         let at = words.as_ptr() as usize;
         words[2..4].copy_from_slice(&[at + 48, 0x1234]);

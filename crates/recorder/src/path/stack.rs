@@ -1,6 +1,6 @@
-//! The stack of a thread: where it may be read.
+//! Stack of a thread: the memory that may be read.
 
-/// What of the memory of a thread's stack is there \[address\]; empty: nothing is known.
+/// Memory of a thread's stack \[address\]; empty if unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stack {
     low: usize,
@@ -8,7 +8,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Of the thread that asks.
+    /// Returns the stack of the calling thread.
     #[cold]
     pub fn of_this_thread() -> Self {
         let (mut low, mut size) = (std::ptr::null_mut(), 0);
@@ -27,7 +27,8 @@ impl Stack {
         Self { low: low as usize, high: (low as usize).saturating_add(size) }
     }
 
-    /// What of it is in use above this stack pointer; nothing, where that is no place of it (a coroutine's).
+    /// Returns the part in use above a stack pointer; nothing if the pointer is outside of this stack (as in
+    /// a coroutine).
     #[inline]
     pub fn above(self, pointer: usize) -> InUse {
         let inside = (self.low..self.high).contains(&pointer);
@@ -35,7 +36,7 @@ impl Stack {
     }
 }
 
-/// The part of a stack that is in use: from the stack pointer of a function that has not returned.
+/// The part of a stack that is in use, from the stack pointer of a function that has not returned.
 #[derive(Clone, Copy, Debug)]
 pub struct InUse {
     low: usize,
@@ -43,14 +44,14 @@ pub struct InUse {
 }
 
 impl InUse {
-    /// The word at this address, if it lies within.
+    /// Returns the word at an address within the part in use.
     #[inline]
     pub fn word(self, at: usize) -> Option<usize> {
         if at < self.low || at >= self.high.saturating_sub(7) || !at.is_multiple_of(8) {
             return None;
         }
-        // SAFETY: between the stack pointer of a running function and the beginning of its thread's stack all is
-        // mapped, and this thread alone changes it.
+        // SAFETY: between the stack pointer of a running function and the beginning of its thread's stack
+        // everything is mapped, and only this thread changes it.
         Some(unsafe { *(at as *const usize) })
     }
 }

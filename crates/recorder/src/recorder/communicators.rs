@@ -1,9 +1,9 @@
-//! Communicators: which index belongs to which handle, who is in it, and an id that all its members agree on.
+//! Communicators: their index, their members, and an id that all members agree on.
 //!
-//! The id is worked out by each member alone, without a message: it is a hash of the communicator it was made from, of
-//! its members and of how many of the same kind this rank has been in. All members of a communicator make it together
-//! and in the same order, so they count alike; others do not count it. Two communicators share an id as often as two
-//! random numbers of 64 bits are equal.
+//! Each member computes the id alone, without a message. It is a hash of the parent communicator, of the
+//! members, and of the number of earlier communicators of the same kind that this rank has been in. All
+//! members of a communicator make it together and in the same order, so they count alike; other ranks do not
+//! count it. Two communicators share an id as often as two random numbers of 64 bits are equal.
 
 use std::ffi::c_int;
 use std::io::Write;
@@ -17,22 +17,22 @@ use crate::floating;
 /// A communicator of this rank.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// Its index in the rank's table.
+    /// Index in the rank's table.
     pub index: u32,
-    /// Its id.
+    /// Id of the communicator.
     pub id: u64,
-    /// Whether it joins two groups.
+    /// True if it joins two groups.
     pub inter: bool,
     /// Members, as ranks of the world.
     pub members: Vec<u32>,
-    /// The remote group.
+    /// Members of the remote group, as ranks of the world.
     pub remote: Vec<u32>,
-    /// How many collective operations this rank has started on it.
+    /// Number of collective operations that this rank has started on it.
     pub collectives: u64,
 }
 
 impl Known {
-    /// The rank of the world that a partner is, as the program names it.
+    /// Returns the rank in the world of a partner, as the program names it.
     pub fn world(&self, peer: c_int) -> Option<u32> {
         let group = if self.inter { &self.remote } else { &self.members };
         usize::try_from(peer).ok().and_then(|peer| group.get(peer).copied())
@@ -45,7 +45,7 @@ pub struct Communicators {
     by_handle: FxHashMap<Handle, Known>,
     last: Last,
     indices: u32,
-    /// How many of a kind there have been.
+    /// Number of communicators of each kind so far.
     ordinals: FxHashMap<u64, u64>,
     world_group: Handle,
     me: u32,
@@ -57,9 +57,9 @@ struct Last {
     handle: Handle,
     index: u32,
     inter: bool,
-    /// This rank in it.
+    /// Rank of this process in it.
     rank: Option<u32>,
-    /// How many ranks there are to send to.
+    /// Number of ranks to send to.
     partners: usize,
 }
 
@@ -67,7 +67,7 @@ struct Last {
 const WORLD: u64 = 1;
 
 impl Communicators {
-    /// The world is known, and the communicator of this rank alone.
+    /// Creates the table with the world. The communicator of this rank alone becomes known at its first use.
     pub fn new(abi: &Abi, mpi: &Functions, rank: u32, ranks: u32) -> Self {
         let mut world_group = 0;
         // SAFETY: there is room for a handle of any size.
@@ -79,8 +79,8 @@ impl Communicators {
         communicators
     }
 
-    /// Index of the communicator with this handle, and whether it joins two groups. One that is not known (it was not
-    /// made by the program's own call) becomes known.
+    /// Returns the index of the communicator with this handle, and true if it joins two groups. An unknown
+    /// communicator (not made by a call of the program) becomes known.
     #[inline]
     pub fn index<W: Write>(
         &mut self,
@@ -104,27 +104,27 @@ impl Communicators {
         (index, inter)
     }
 
-    /// This rank in the communicator that was asked for last.
+    /// Returns the rank of this process in the communicator last looked up.
     pub fn rank(&self) -> Option<u32> {
         self.last.rank
     }
 
-    /// How many ranks that communicator has, or its remote group.
+    /// Returns the number of ranks of that communicator, or of its remote group.
     pub fn partners(&self) -> usize {
         self.last.partners
     }
 
-    /// What is known of a communicator.
+    /// Returns the data of a communicator.
     pub fn get(&mut self, handle: Handle) -> Option<&mut Known> {
         self.by_handle.get_mut(&handle)
     }
 
-    /// The id of a communicator, 0 if it is not known.
+    /// Returns the id of a communicator, 0 if it is not known.
     pub fn id(&self, handle: Handle) -> u64 {
         self.by_handle.get(&handle).map_or(0, |known| known.id)
     }
 
-    /// A communicator has been made from the one with this id; it is written down.
+    /// Records a communicator made from the one with id `parent`.
     pub fn made<W: Write>(
         &mut self,
         handle: Handle,
@@ -133,7 +133,7 @@ impl Communicators {
         mpi: &Functions,
         writer: &mut Option<Writer<W>>,
     ) -> &Known {
-        // What MPI is asked here, it is not asked by the program.
+        // The recorder asks MPI here, not the program.
         floating::apart(|| self.learn(handle, parent, abi, mpi, writer))
     }
 
@@ -165,7 +165,7 @@ impl Communicators {
         self.by_handle.entry(handle).insert_entry(known).into_mut()
     }
 
-    /// The handle is free.
+    /// Forgets a handle that has become free.
     pub fn freed(&mut self, handle: Handle) {
         self.by_handle.remove(&handle);
         if self.last.handle == handle {
@@ -174,9 +174,9 @@ impl Communicators {
     }
 
     fn new_id(&mut self, parent: u64, members: &[u32], remote: &[u32]) -> u64 {
-        // Both sides of an inter-communicator come to the same.
+        // Both sides of an inter-communicator get the same id.
         let (first, second) = if remote.is_empty() || members < remote { (members, remote) } else { (remote, members) };
-        // The two groups are joined from a communicator of each, which the other does not know.
+        // The two groups are joined from a communicator of each, which is unknown to the other group.
         let mut hash = mix(0, if remote.is_empty() { parent } else { 0 });
         for group in [first, second] {
             hash = mix(hash, group.len() as u64);
@@ -212,13 +212,13 @@ impl Communicators {
         }
     }
 
-    /// This rank in the world.
+    /// Returns the rank of this process in the world.
     pub fn me(&self) -> u32 {
         self.me
     }
 }
 
-/// Mixes a number into a hash: a step of SplitMix64.
+/// Mixes a number into a hash by a step of SplitMix64.
 fn mix(hash: u64, value: u64) -> u64 {
     let mut z = hash.rotate_left(23) ^ value.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(again, other.new_id(WORLD, &[0, 1, 2, 3], &[]));
         assert_ne!(world, again);
         assert_ne!(world, one.new_id(world, &[0, 1, 2, 3], &[]), "made from another one");
-        // Two groups, seen from both sides, each with a communicator of its own.
+        // An inter-communicator of two groups, seen from both sides, each with its own parent.
         assert_eq!(one.new_id(low, &[0, 1], &[2, 3]), other.new_id(WORLD, &[2, 3], &[0, 1]));
     }
 

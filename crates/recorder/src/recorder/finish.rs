@@ -1,4 +1,4 @@
-//! The recorder ends: what waits is written, and what helps to read it.
+//! End of the recording: writes waiting events, and the data needed to read the trace.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,11 +10,11 @@ use hayase_mpi::objects;
 use super::{OFF, Process, STATE, signals, threads};
 use crate::floating;
 
-/// Why a recording ends that was asked to end early.
+/// Reason of a recording that was asked to end early.
 pub(super) const STOPPED: &str = "stopped as asked";
 
-/// Ends the recording of a process that is still sound: how it came to that, empty if as it should. A signal that comes
-/// meanwhile ends the process once the trace is whole.
+/// Ends the recording of a process that is still sound. `why` is the reason, empty for a regular end. A
+/// signal that arrives meanwhile ends the process once the trace is complete.
 #[cold]
 pub fn finish(process: &mut Process, why: &str) {
     if STATE.load(Ordering::Relaxed) == OFF {
@@ -25,12 +25,12 @@ pub fn finish(process: &mut Process, why: &str) {
         threads::lock();
     }
     floating::apart(|| end(process, why));
-    // With the token a rank that is recorded no longer must still take its turns.
+    // With the token, a rank that is no longer recorded must still take its turns.
     if why != STOPPED || process.token.is_none() {
         STATE.store(OFF, Ordering::Relaxed);
     }
     signals::restore();
-    // Inside a call the signal goes on waiting, for the end of the call.
+    // Inside a call, a pending signal waits for the end of the call.
     if !inside {
         threads::unlock();
         if signals::pending() {
@@ -83,23 +83,23 @@ fn end(process: &mut Process, why: &str) {
     }
 }
 
-/// Whether a rank that ends for this reason takes the others with it.
+/// Returns true if a rank that ends for this reason takes the other ranks with it.
 fn matters(why: &str) -> bool {
     !matches!(why, "" | STOPPED | "deadlock")
 }
 
 impl Process {
-    /// MPI is finalised everywhere: what the ranks shared is no longer needed.
+    /// Removes the data that the ranks share. MPI is finalised everywhere.
     pub(crate) fn clean_up(&self) {
         if self.rank == 0 {
             for name in ["ranks", "token"] {
-                // It may not be there.
+                // The file may not exist.
                 let _ = std::fs::remove_file(self.directory.join(name));
             }
         }
     }
 
-    /// Where the files of the process were in memory, and which builds they are.
+    /// Writes the memory map of the process and the build ids of its files.
     fn write_maps(&self) -> std::io::Result<()> {
         let mut text = Vec::new();
         File::open("/proc/self/maps")?.read_to_end(&mut text)?;
@@ -111,7 +111,7 @@ impl Process {
     }
 }
 
-/// The build ids of the files that are loaded.
+/// Returns the build ids of the loaded files.
 fn build_ids() -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     objects::find(|info, segments| {
@@ -132,8 +132,8 @@ fn build_ids() -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// The build id among notes: length of the name, length of the content, type (3), `GNU`, the id; each padded to 4
-/// bytes.
+/// Finds the build id among notes: length of the name, length of the content, type (3), `GNU`, the id; each
+/// padded to 4 bytes.
 fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
     while notes.len() >= 12 {
         let word = |i: usize| u32::from_ne_bytes([notes[i], notes[i + 1], notes[i + 2], notes[i + 3]]) as usize;

@@ -1,8 +1,8 @@
-//! Borders of regions: between two calls, at no cost to the time of either.
+//! Borders of regions between two calls. They add nothing to the recorded time of either call.
 //!
-//! The processor time from the call before to a border, and from there to the next call, is measured in pieces; the
-//! clock's own cost is in each. A border and a call say the time since the *call* before, with that cost once, as if no
-//! border were in between.
+//! The processor time from the previous call to a border, and from there to the next call, is measured in
+//! pieces, and each piece includes the clock's own cost. Borders and calls record the time since the previous
+//! *call*, with that cost once, as if there were no border between.
 
 use std::ffi::c_int;
 
@@ -12,22 +12,23 @@ use super::{Moment, Recorder, threads};
 use crate::clock;
 use crate::entry::Caller;
 
-/// What is known of regions.
+/// State of the regions.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     /// Processor time from the last call to the last border, less the clock's own cost \[ns\].
     pub cpu: u64,
-    /// Processor time from the last call to the last border, as it was recorded: what comes next is not before it,
+    /// Processor time from the last call to the last border, as recorded. Later times are not before it,
     /// however much the clock's own cost varies \[ns\].
     pub since: u64,
-    /// Whether the region is open that levels 1 and 0 of `MPI_Pcontrol` begin and end.
+    /// Set while the region that levels 1 and 0 of `MPI_Pcontrol` begin and end is open.
     controlled: bool,
 }
 
 /// The region that levels 1 and 0 of `MPI_Pcontrol` begin and end.
 const CONTROLLED: &str = "pcontrol";
 
-/// What `MPI_Pcontrol` asks for: `name` is looked for only when the time has been taken, and `pass` is MPI's own.
+/// Executes `MPI_Pcontrol`. `name` looks for the name, after the time has been taken; `pass` calls MPI's own
+/// function.
 ///
 /// # Safety
 /// As of [`enter`](super::enter), for the time of this call.
@@ -39,12 +40,13 @@ pub unsafe fn control(
 ) -> c_int {
     // SAFETY: promised by the caller; the reference does not leave this function.
     let Some((recorder, now)) = (unsafe { threads::take() }) else { return pass() };
-    // Regions are those of the first thread: what the others do at that time is not known to be part of them.
+    // Only the first thread has regions: nothing tells if the work of other threads at that time is part of
+    // them.
     match (level, name()) {
         _ if recorder.number != 0 => {}
         (1, Some(name)) => recorder.mark(&name, true, caller, now),
         (-1, Some(name)) => recorder.mark(&name, false, caller, now),
-        // As MPI recommends: level 1 switches profiling on, which it is already at first, and 0 off.
+        // As MPI recommends: level 1 switches profiling on, which is its state at first, and 0 off.
         (-1..=1, _) => {
             let begins = level == 1;
             if recorder.marks.controlled != begins {
@@ -68,10 +70,11 @@ pub unsafe fn control(
 }
 
 impl Recorder {
-    /// Writes a border, and notes how long the rank has lacked a core up to it.
+    /// Writes a border, and notes the time that the rank has lacked a core so far.
     fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Moment) {
         let gap = self.gap(now);
-        // A test that found nothing belongs to what was before: those after the border are a call of their own.
+        // A test that found nothing belongs to the time before: tests after the border are a call of their
+        // own.
         self.end_poll();
         let site = self.site(caller);
         let region = self.region(name);

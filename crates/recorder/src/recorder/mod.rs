@@ -1,12 +1,11 @@
-//! What is known of the program while it runs, and the way of a call through it.
+//! State of the recorder while the program runs, and the path of a call through it.
 //!
-//! Each thread that may call has a recorder (`threads`), and all of them share what is of the process ([`Process`]).
-//! Two rules keep it sound:
+//! Each thread that may call has a recorder (`threads`), and all of them share the data of the process
+//! ([`Process`]). Two rules keep it sound:
 //!
-//! * A thread-local mark says whether this thread is inside a call: calls that MPI makes of itself are not the
-//!   program's.
-//! * While data changes, the lock of `threads` is held: neither another thread nor the handler of a signal touches it
-//!   at such a time.
+//! * A thread-local mark tells if this thread is inside a call: calls that MPI makes itself are not the program's.
+//! * While data changes, the lock of `threads` is held: neither another thread nor a signal handler touches the data
+//!   then.
 
 pub mod communicators;
 mod finish;
@@ -40,21 +39,21 @@ pub use process::Process;
 use process::{Memory, PROCESS};
 pub use start::{exits, initialised, lazily, wants_recording};
 
-/// Whether calls are recorded.
+/// State of the recording.
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 const UNKNOWN: u8 = 0;
 const ON: u8 = 1;
 const OFF: u8 = 2;
 
-/// Set where processor time is read.
+/// Set if processor time is read.
 static READS_CPU: AtomicBool = AtomicBool::new(false);
 
-/// When something was asked of the recorder.
+/// Time of a request to the recorder.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
-    /// On the common clock \[ns\].
+    /// Time of the common clock \[ns\].
     time: u64,
-    /// Processor time of the thread \[ns\], where it is read.
+    /// Processor time of the thread \[ns\], if it is read.
     cpu: u64,
 }
 
@@ -66,31 +65,32 @@ impl Moment {
     }
 }
 
-/// The recorder of a thread; it stands for what is shared, too.
+/// The recorder of a thread. It dereferences to the shared data.
 #[derive(Debug)]
 pub struct Recorder {
-    /// What all threads share: used under the lock.
+    /// Data shared by all threads, used under the lock.
     process: *mut Process,
     /// Number of the thread.
     number: usize,
-    /// The call that is being recorded.
+    /// Event of the present call.
     pub event: Event,
     /// Room for statuses that the program does not want.
     pub statuses: Statuses,
-    /// Handles of requests, before a call changes them, and their numbers then; 0: not known.
+    /// Handles of requests, before a call changes them, and their numbers then; 0 if unknown.
     pub handles: Vec<(Handle, u64)>,
     stack: Stack,
-    /// Where the present call was made: its return address.
+    /// Return address of the present call.
     back: usize,
     marks: marks::Marks,
     outside: Outside,
-    /// When MPI was asked, in a poll \[ns\].
+    /// Time at which a poll asked MPI \[ns\].
     asked: Cell<u64>,
-    /// Processor time when the last call returned \[ns\], and in which thread.
+    /// Processor time when the last call returned \[ns\], and its thread.
     cpu: u64,
     thread: usize,
     last_end: u64,
-    /// How often the thread had given its core away then, where there are several; none: it has not called yet.
+    /// Number of times that the thread had given its core away then, if there are several threads; `None`
+    /// before its first call.
     blocked: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ impl Deref for Recorder {
 
     #[inline]
     fn deref(&self) -> &Process {
-        // SAFETY: it stays where it is, and the thread of this recorder holds the lock but within `call`.
+        // SAFETY: it stays where it is, and the thread of this recorder holds the lock except within `call`.
         unsafe { &*self.process }
     }
 }
@@ -112,14 +112,14 @@ impl DerefMut for Recorder {
     }
 }
 
-/// A call comes in; `None` if it is not to be recorded.
+/// Enters a call; `None` if the call is not to be recorded.
 ///
 /// # Safety
-/// The recorder is given back ([`Recorder::leave`]) before the call returns, and is not entered again until then:
-/// the mark of the thread sees to that, as long as nobody keeps the reference.
+/// The recorder is given back ([`Recorder::leave`]) before the call returns, and is not entered again until
+/// then: the mark of the thread ensures that, provided nobody keeps the reference.
 #[inline]
 pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
-    // SAFETY: bodies hand on what they were given, and have not returned.
+    // SAFETY: bodies pass on the `site` that they were given, and have not returned.
     let caller = unsafe { crate::fortran::caller(site) };
     // SAFETY: promised by the caller.
     let (recorder, now) = unsafe { threads::take() }?;
@@ -127,19 +127,19 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     Some(recorder)
 }
 
-/// Where the bytes of an element of a datatype lie \[B\].
+/// Bytes that an element of a datatype covers \[B\].
 #[derive(Clone, Copy, Debug)]
 struct Layout {
-    /// The first, from the address of the element.
+    /// Offset of the first byte from the address of the element.
     first: i64,
-    /// From the first to the last.
+    /// Distance from the first byte to the last.
     length: i64,
-    /// From an element to the next.
+    /// Distance from an element to the next.
     distance: i64,
 }
 
 impl Recorder {
-    /// The recorder of the thread of this number, before its first call.
+    /// Creates the recorder of a thread, before its first call.
     fn new(process: *mut Process, number: usize) -> Self {
         Self {
             process,
@@ -159,7 +159,7 @@ impl Recorder {
         }
     }
 
-    /// The runtime that records memory accesses: those of the first thread.
+    /// Returns the runtime that records memory accesses, which records those of the first thread.
     #[inline]
     fn memory(&self) -> Option<Memory> {
         if self.number == 0 { self.memory } else { None }
@@ -176,7 +176,7 @@ impl Recorder {
         let site = self.site(caller);
         let (start, reads_cpu, thread) = (self.start, self.reads_cpu, self.number as u32);
         let several = self.threads.len() > 1;
-        // The thread that had this number before may have been in its last call then.
+        // The thread that had this number before may still have been in its last call then.
         let least = if several { self.last_end } else { 0 };
         let blocked = several && self.blocked.is_none_or(|before| scheduling::blocked() > before);
         let event = &mut self.event;
@@ -197,13 +197,13 @@ impl Recorder {
         event.counts2.clear();
     }
 
-    /// Returns the computation since the call or border before, something coming in now \[ns\]: where threads share a
-    /// recorder, perhaps from another thread than before.
+    /// Returns the computation since the previous call or border, at the moment of a new one \[ns\]. If
+    /// threads share a recorder, the previous one may be another thread's.
     #[inline]
     fn gap(&mut self, now: Moment) -> u64 {
         let thread = threads::this_thread();
         if thread != self.thread {
-            // Another thread's clock says nothing about this one.
+            // The clock of another thread says nothing about this one.
             (self.thread, self.cpu) = (thread, now.cpu);
             self.stack = Stack::of_this_thread();
             self.outside.begin();
@@ -214,7 +214,7 @@ impl Recorder {
         }
         let mut blocked = self.outside.enters(now.time, now.cpu);
         if self.others_called() {
-            // It waited for them, which is no computation of its own.
+            // The thread waited for others, which is not its own computation.
             blocked = outside::Blocked::default();
         }
         if self.number == 0 {
@@ -228,12 +228,13 @@ impl Recorder {
     fn others_called(&self) -> bool {
         let mut threads = self.threads.iter().enumerate();
         threads.any(|(number, &other)| {
-            // SAFETY: recorders stay where they are, and the word is changed under the lock alone, which is held.
+            // SAFETY: recorders stay where they are, and the word is changed only under the lock, which is
+            // held.
             number != self.number && unsafe { (&raw const (*other).last_end).read() } > self.last_end
         })
     }
 
-    /// The call site of what comes in from a caller.
+    /// Returns the call site for a caller.
     #[inline]
     fn site(&mut self, caller: Caller) -> u32 {
         self.back = caller.back;
@@ -242,7 +243,7 @@ impl Recorder {
         paths.site(caller, stack, writer.as_mut())
     }
 
-    /// Lets MPI do what it was asked to: meanwhile other threads call, and a signal may end the program.
+    /// Has MPI execute the call. Meanwhile other threads may call, and a signal may end the program.
     #[inline]
     pub fn call<R>(&self, action: impl FnOnce(&'static Functions) -> R) -> R {
         if matches!(self.event.call.kind(), Kind::Test | Kind::Iprobe) {
@@ -255,7 +256,7 @@ impl Recorder {
         result
     }
 
-    /// The call returns, and is recorded.
+    /// Leaves the call and records it.
     #[inline]
     pub fn leave(&mut self, result: c_int) -> c_int {
         let end = clock::monotonic().saturating_sub(self.start);
@@ -265,13 +266,13 @@ impl Recorder {
         result
     }
 
-    /// The call returns, and is not recorded: it failed, or is none.
+    /// Leaves the call without recording it, because it failed or is no event.
     pub fn abandon(&mut self, result: c_int) -> c_int {
         self.back();
         result
     }
 
-    /// Back in the program.
+    /// Returns to the program.
     #[inline]
     fn back(&mut self) {
         if let Some(memory) = self.memory() {
@@ -289,11 +290,11 @@ impl Recorder {
         threads::back();
     }
 
-    /// Adds the event, after what has been held back.
+    /// Records the event, after those that have been held back.
     #[inline]
     fn record(&mut self) {
         if self.token.is_some() {
-            // Real time is that of all ranks, one after the other: what counts is processor time.
+            // Real time covers all ranks, one after another: processor time is what counts.
             self.counted += self.event.cpu.unwrap_or(0);
             self.event.begin = self.counted;
             if matches!(self.event.call, Call::Opaque) && self.reads_cpu {
@@ -320,7 +321,7 @@ impl Recorder {
         Process::end_poll(self, number);
     }
 
-    /// Measures the recorder's own part of the time between polls and inside them: medians of many of nothing.
+    /// Measures the recorder's own time between and inside polls: medians of many empty polls.
     fn measure_polls(&mut self, caller: Caller) {
         if self.memory().is_some() {
             return;
@@ -341,10 +342,11 @@ impl Recorder {
         self.spent.own = (between[50], inside[50]);
     }
 
-    /// A test or probe that found nothing returns.
+    /// Leaves a test or probe that found nothing.
     ///
-    /// One after the other from one place, they become one call: the time between them stays computation, less what
-    /// reading the clock costs each time; the time inside joins it where the rank worked between them.
+    /// Consecutive ones from one place become one call. The time between them stays computation, less the
+    /// cost of reading the clock each time. The time inside them is added to it if the rank worked between
+    /// them.
     pub fn leave_poll(&mut self, result: c_int) -> c_int {
         if self.memory().is_some() {
             return self.leave(result);
@@ -377,7 +379,7 @@ impl Recorder {
                 if let Some(before) = before {
                     self.write(&before);
                 }
-                // What it takes itself, beside the whole time before it.
+                // The poll's own computation, in addition to the whole time before it.
                 let own = work.saturating_sub(since);
                 self.event.end = end;
                 self.event.cpu = self.event.cpu.map(|cpu| cpu + own);
@@ -395,7 +397,7 @@ impl Recorder {
         result
     }
 
-    /// Adds an event beside the present call's own, which comes after it.
+    /// Records an event in addition to the present call's own, which comes after it.
     pub(crate) fn adds(&mut self, mut event: Event) {
         if self.token.is_some() {
             self.counted += event.cpu.unwrap_or(0);
@@ -407,9 +409,9 @@ impl Recorder {
         self.write(&event);
     }
 
-    // --- what bodies say about a call -----------------------------------------------------------------------------
+    // --- descriptions of a call by its body -----------------------------------------------------------------------
 
-    /// The communicator.
+    /// Records the communicator.
     #[inline]
     pub fn on(&mut self, comm: Handle) {
         let process = &mut **self;
@@ -421,7 +423,7 @@ impl Recorder {
         }
     }
 
-    /// Size of an element of a datatype \[B\].
+    /// Returns the size of an element of a datatype \[B\].
     #[inline]
     pub fn size_of(&self, datatype: Handle) -> u64 {
         if self.abi.handle(datatype) == self.abi.datatype_null {
@@ -433,7 +435,7 @@ impl Recorder {
         u64::try_from(size).unwrap_or(0)
     }
 
-    /// Notes the size of an element; returns the size of so many \[B\].
+    /// Notes the size of an element; returns the size of `count` elements \[B\].
     #[inline]
     pub fn elements(&mut self, count: c_int, datatype: Handle) -> u64 {
         let size = self.size_of(datatype);
@@ -443,7 +445,7 @@ impl Recorder {
         size * count
     }
 
-    /// Notes whether the bytes of so many elements follow each other.
+    /// Notes if the bytes of `count` elements are contiguous.
     #[inline]
     pub fn note_layout(&mut self, size: u64, count: u64, datatype: Handle) {
         if size == 0 {
@@ -458,7 +460,7 @@ impl Recorder {
         }
     }
 
-    /// Where the bytes of an element of a datatype lie.
+    /// Returns the bytes that an element of a datatype covers.
     #[inline]
     fn layout(&self, datatype: Handle) -> Option<Layout> {
         let (mut bound, mut distance, mut first, mut length) = (0, 0, 0, 0);
@@ -470,13 +472,12 @@ impl Recorder {
         known.then_some(Layout { first: first as i64, length: length as i64, distance: distance as i64 })
     }
 
-    /// Returns the distance of elements of a datatype \[B\]; 0 where MPI does not say.
+    /// Returns the distance of elements of a datatype \[B\]; 0 if MPI does not tell.
     pub(crate) fn distance_of(&self, datatype: Handle) -> isize {
         self.layout(datatype).map_or(0, |layout| layout.distance as isize)
     }
 
-    /// The buffer of a message alone: where it begins and, where its bytes do not follow each other, how far they
-    /// reach.
+    /// Records the buffer of a message: its address and, if its bytes are not contiguous, their range.
     #[inline]
     pub fn buffer(&mut self, buffer: *const c_void, count: c_int, datatype: Handle) {
         self.event.buffer = buffer as u64;
@@ -484,7 +485,7 @@ impl Recorder {
             && count > 0
             && let Some(Layout { first, length, distance }) = self.layout(datatype)
         {
-            // Elements may go backwards. From MPI_BOTTOM, which is 0, the first is an address.
+            // Elements may go backwards. For MPI_BOTTOM, which is 0, `first` is an address.
             let last = i64::from(count - 1).saturating_mul(distance);
             let (low, high) = (first + last.min(0), first + length + last.max(0));
             self.event.buffer = self.event.buffer.wrapping_add_signed(low);
@@ -492,7 +493,7 @@ impl Recorder {
         }
     }
 
-    /// A rank as the trace has it: of the communicator, nobody, or `MPI_PROC_NULL`.
+    /// Converts a rank to that of the trace: of the communicator, nobody, or `MPI_PROC_NULL`.
     #[inline]
     pub fn peer(&self, rank: c_int) -> i32 {
         if rank >= 0 {
@@ -504,7 +505,7 @@ impl Recorder {
         }
     }
 
-    /// What is special about a receive from this rank with this tag: what it left open.
+    /// Returns the flags of a receive with this source and tag: those that it leaves open.
     pub fn open(&self, source: c_int, tag: c_int) -> Flags {
         let mut flags = Flags::default();
         if source == self.abi.any_source {
@@ -516,21 +517,21 @@ impl Recorder {
         flags
     }
 
-    /// The event makes a request: returns its number.
+    /// Records that the event makes a request; returns its number.
     pub fn makes(&mut self) -> u64 {
         let number = self.requests.next_number();
         self.event.requests.push(number);
         number
     }
 
-    /// The request of this number is complete: what was received, goes to the event that started it.
+    /// Completes the event that started a receive, with the data of the received message.
     pub fn received(&mut self, held: Option<u64>, status: &Status) {
         let Some(held) = held else { return };
         let (peer, cancelled) = (self.peer(status.source), status.cancelled);
         self.queue.resolve(held, |event| {
             event.flags.0 &= !Flags::CAPACITY.0;
             if cancelled {
-                // It never took place.
+                // The receive never took place.
                 (event.peer, event.tag, event.bytes) = (Event::PROC_NULL, 0, 0);
             } else if peer != Event::NOBODY {
                 event.peer = peer;
@@ -540,13 +541,13 @@ impl Recorder {
         });
     }
 
-    /// The place in the queue that the present event will have, which stays open until [`received`](Self::received).
+    /// Returns the place of the present event in the queue. It stays open until [`received`](Self::received).
     pub fn stays_open(&mut self) -> u64 {
         let polls = u64::from(self.polls[self.number].is_some());
         self.queue.open(polls)
     }
 
-    /// Where the present call was made: address of the call.
+    /// Returns the address of the present call instruction.
     pub(crate) fn address(&self) -> usize {
         self.back.wrapping_sub(1)
     }

@@ -1,19 +1,20 @@
-//! Time outside of calls in which a thread was blocked: neither running nor ready to run, for it slept, or waited for a
-//! file, a page of memory, another thread or another process.
+//! Blocked time outside of calls: the thread neither ran nor was ready to run, because it slept or waited for
+//! a file, a page of memory, another thread or another process.
 //!
-//! Real time less processor time is that, and time without a core. The system tells them apart ([`Counts`]), at 1 us a
-//! question, which is asked only where the difference is [`LEAST`] or more: of the time between two calls, and of a
-//! call, since what a call waited for a core must not be taken off what comes after it.
+//! Real time minus processor time is blocked time plus time without a core. The system tells them apart
+//! ([`Counts`]), at 1 us a question. It is asked only if the difference is [`LEAST`] or more: for the time
+//! between two calls, and for a call, since a call's wait for a core must not be subtracted from the time
+//! after it.
 
 use std::fs::File;
 
 use super::scheduling::{self, Counts};
 use crate::clock;
 
-/// Least time off the core that is looked at \[ns\].
+/// Shortest time off the core that is examined \[ns\].
 const LEAST: u64 = 10_000;
 
-/// A reading of both clocks \[ns\].
+/// Reading of both clocks \[ns\].
 #[derive(Clone, Copy, Debug, Default)]
 struct Reading {
     time: u64,
@@ -25,18 +26,18 @@ impl Reading {
         Self { time: clock::monotonic(), cpu: clock::thread() }
     }
 
-    /// Time off the core since another reading.
+    /// Returns the time off the core since another reading.
     fn off_since(self, before: Self) -> u64 {
         self.time.saturating_sub(before.time).saturating_sub(self.cpu.saturating_sub(before.cpu))
     }
 }
 
-/// Time in which a thread was blocked between two calls.
+/// Blocked time of a thread between two calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Blocked {
     /// Length \[ns\].
     pub time: u64,
-    /// Set where files or pages were read or files written meanwhile.
+    /// Set if files or pages were read or files written meanwhile.
     files: bool,
 }
 
@@ -50,19 +51,19 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// Reads the counts of this thread from here on.
+    /// Starts reading the counts of this thread.
     pub(super) fn begin(&mut self) {
         self.counter = scheduling::counter();
         self.look();
     }
 
-    /// Looks at what the system has counted: this, and what it had at the look before.
+    /// Reads the counts of the system; returns those of the previous look and the present ones.
     fn look(&mut self) -> Option<(Counts, Counts)> {
         let now = Counts::read(self.counter.as_ref()?)?;
         Some((std::mem::replace(&mut self.counts, now), now))
     }
 
-    /// Notes that a call comes in; returns the time blocked since the call before returned.
+    /// Notes that a call begins; returns the blocked time since the previous call returned.
     #[inline]
     pub(super) fn enters(&mut self, time: u64, cpu: u64) -> Blocked {
         self.entered = Reading { time, cpu };
@@ -85,37 +86,37 @@ impl Outside {
         self.returned.cpu
     }
 
-    /// Returns the processor time when the present call came in \[ns\].
+    /// Returns the processor time at the begin of the present call \[ns\].
     pub(super) fn entered(&self) -> u64 {
         self.entered.cpu
     }
 }
 
-/// Time outside of calls that is no computation, or may be none, so far.
+/// Time outside of calls so far that is no computation, or may be none.
 #[derive(Debug, Default)]
 pub(super) struct Spent {
-    /// When counting began \[ns\].
+    /// Begin of counting \[ns\].
     began: u64,
     /// The recorder's own part of the time between polls and inside them \[ns\].
     pub own: (u64, u64),
-    /// Blocked \[ns\], and how often.
+    /// Blocked time \[ns\], and number of times.
     blocked: u64,
     times: u64,
-    /// Of `blocked`, where files or pages were read or files written meanwhile \[ns\].
+    /// Part of `blocked` in which files or pages were read or files written \[ns\].
     files: u64,
     /// Computation between and in polls that found nothing \[ns\].
     polled: u64,
-    /// Real time of polling, with what the recorder adds \[ns\].
+    /// Real time of polling, including the time that the recorder adds \[ns\].
     polling: u64,
 }
 
 impl Spent {
-    /// Counts from here on; `gap` is the cost of an empty gap between calls \[ns\].
+    /// Starts counting; `gap` is the cost of an empty gap between calls \[ns\].
     pub(super) fn begin(&mut self, gap: u64) {
         (self.began, self.own) = (clock::monotonic(), (gap / 2, gap / 8));
     }
 
-    /// Adds time in which the thread was blocked.
+    /// Adds blocked time of the thread.
     #[inline]
     pub(super) fn blocked(&mut self, blocked: Blocked) {
         self.blocked += blocked.time;
@@ -123,18 +124,19 @@ impl Spent {
         self.files += if blocked.files { blocked.time } else { 0 };
     }
 
-    /// Returns the computation of a poll that found nothing, by the time since the call before and that inside it
-    /// \[ns\].
+    /// Returns the computation of a poll that found nothing, from the time since the previous call and the
+    /// time inside it \[ns\].
     ///
-    /// A rank that works between polls goes on working: then the time inside counts too. One that only polls waits, and
-    /// so does one whose poll takes long, for MPI then moves messages, or others have the core.
+    /// A rank that works between polls continues to work, so the time inside counts too. A rank that only
+    /// polls waits. So does one whose poll takes long, because MPI then moves messages, or others have the
+    /// core.
     pub(super) fn poll(&self, since: u64, inside: u64) -> u64 {
         let work = since.saturating_sub(self.own.0);
-        // A quarter is what the recorder's own part varies by.
+        // The recorder's own part varies by a quarter.
         if work > self.own.0 / 4 && inside < LEAST { work + inside.saturating_sub(self.own.1) } else { work }
     }
 
-    /// Notes a poll that found nothing, behind another one: its computation and its real time \[ns\].
+    /// Notes a poll that found nothing and follows another one: its computation and its real time \[ns\].
     pub(super) fn polled(&mut self, work: u64, time: u64) {
         self.polled += work;
         self.polling += time;

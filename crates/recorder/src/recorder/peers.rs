@@ -1,10 +1,10 @@
 //! The other ranks on this machine, and a last warning to them.
 //!
-//! When one rank dies, whoever started the program kills the others, some with a signal that cannot be caught. So the
-//! rank that dies tells them first: with SIGURG, which means nothing to a process that does not expect it. They write
-//! what they have, and the dying rank gives them a moment for it.
+//! When one rank dies, the launcher kills the others, some with a signal that cannot be caught. So the dying
+//! rank warns them first: with SIGURG, which does nothing to a process that does not expect it. They write
+//! their data, and the dying rank waits a moment for that.
 //!
-//! Who they are stands in a page that all ranks of the run share, in its folder. Ranks on other machines are not
+//! A page in the folder of the run, shared by all ranks, lists the processes. Ranks on other machines are not
 //! reached.
 
 use std::io;
@@ -12,22 +12,22 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
 
-/// The warning.
+/// Signal of the warning.
 pub(super) const WARNING: i32 = libc::SIGURG;
-/// How long the others are given \[ms\].
+/// Time that the other ranks get to write their data \[ms\].
 const PATIENCE: u32 = 500;
 
 /// One rank of the run.
 #[repr(C)]
 #[derive(Debug)]
 struct Peer {
-    /// Its process, while it records; else 0.
+    /// Id of its process while it records, else 0.
     process: AtomicI32,
-    /// Which machine it is on.
+    /// Number of its machine.
     machine: AtomicU32,
 }
 
-/// All of them.
+/// All ranks of the run.
 #[derive(Debug)]
 pub(super) struct Peers {
     page: *const Peer,
@@ -37,7 +37,7 @@ pub(super) struct Peers {
 }
 
 impl Peers {
-    /// Joins the others, in a page of this name in the folder of the run.
+    /// Joins the other ranks, in a page in the folder of the run.
     pub(super) fn join(directory: &Path, me: u32, ranks: u32) -> io::Result<Self> {
         let page = crate::shared::map(&directory.join("ranks"), ranks as usize * size_of::<Peer>())?;
         let peers = Self { page: page.cast(), ranks, me, machine: machine() };
@@ -52,12 +52,13 @@ impl Peers {
         unsafe { &*self.page.add(rank as usize) }
     }
 
-    /// This rank has written all it has.
+    /// Marks this rank as one that has written all its data.
     pub(super) fn leave(&self) {
         self.peer(self.me).process.store(0, SeqCst);
     }
 
-    /// Warns the others, and waits until they have written what they have. May be called by the handler of a signal.
+    /// Warns the other ranks, and waits until they have written their data. May be called by a signal
+    /// handler.
     pub(super) fn warn(&self) {
         let near = |rank: &u32| {
             let peer = self.peer(*rank);
@@ -79,7 +80,7 @@ impl Peers {
     }
 }
 
-/// A number that differs from machine to machine, and from boot to boot.
+/// Returns a number that differs between machines, and between boots.
 fn machine() -> u32 {
     let text = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     // FNV-1a.

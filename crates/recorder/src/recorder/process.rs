@@ -25,12 +25,12 @@ unsafe impl Sync for Slot {}
 
 pub(super) static PROCESS: Slot = Slot(UnsafeCell::new(None));
 
-/// Runtime of instrumented programs, which records what happens to memory beside calls.
+/// Runtime of instrumented programs, which records memory accesses beside the calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
-    /// A call with this number comes in from this address.
+    /// Notes that the call with this number begins, from this address.
     pub call: unsafe extern "C" fn(u64, u64),
-    /// The call from this address returns.
+    /// Notes that the call from this address returns.
     pub back: unsafe extern "C" fn(u64),
     pub stop: unsafe extern "C" fn(),
 }
@@ -40,17 +40,17 @@ pub(super) struct Memory {
 pub struct Process {
     /// Layouts and constants of the MPI library.
     pub abi: &'static Abi,
-    /// Its functions.
+    /// Functions of the MPI library.
     pub mpi: &'static Functions,
     /// Requests that are not complete.
     pub requests: Requests,
     /// Communicators by handle.
     pub communicators: Communicators,
-    /// One rank at a time, if asked for.
+    /// Token, if ranks run one at a time.
     pub token: Option<Token>,
-    /// Messages that were matched and not yet received: of which communicator, from whom, with what tag.
+    /// Messages that were matched and not yet received: communicator, sender, tag.
     pub messages: FxHashMap<Handle, (Handle, i32, i32)>,
-    /// Communicators that are being duplicated: number of the request, of which one, where the handle will be.
+    /// Communicators that are being duplicated: number of the request, original, address of the handle.
     pub duplicates: Vec<(u64, Handle, usize)>,
     /// Rank in the world.
     pub rank: u32,
@@ -60,34 +60,34 @@ pub struct Process {
     pub(super) queue: Queue,
     pub(super) paths: Paths,
     pub(super) memory: Option<Memory>,
-    /// By thread: tests and probes that found nothing, one after the other from one place. They become one call.
+    /// Consecutive tests and probes of each thread from one place that found nothing. They become one call.
     pub(super) polls: Vec<Option<Event>>,
-    /// By name, the number of a region.
+    /// Number of each region, by name.
     pub(super) regions: FxHashMap<String, u32>,
     pub(super) directory: PathBuf,
     pub(super) peers: Option<peers::Peers>,
     /// Start of the stream on the common clock \[ns\].
     pub(super) start: u64,
     pub(super) reads_cpu: bool,
-    /// Set if time blocked outside of calls is computation.
+    /// Set if blocked time outside of calls counts as computation.
     pub(super) counts_blocked: bool,
     /// Time of the first thread outside of calls that is no computation, or may be none.
     pub(super) spent: Spent,
     pub(super) empty_gap: u64,
-    /// With the token: processor time that counts, since the start \[ns\].
+    /// Processor time that counts since the start, with the token \[ns\].
     pub(super) counted: u64,
     pub(super) opaque: Vec<(&'static str, u64)>,
     pub(super) scheduling: scheduling::Scheduling,
     pub(super) stop_events: u64,
     pub(super) stop_after: u64,
-    /// By number.
+    /// Recorders of the threads, by number.
     pub(super) threads: Vec<*mut Recorder>,
     /// Numbers of threads that have ended.
     pub(super) free: BTreeSet<usize>,
 }
 
 impl Process {
-    /// Number that the next call will have in the stream, if all that are under way come behind it.
+    /// Returns the number of the next call in the stream, if all calls under way come after it.
     pub(super) fn number(&self) -> u64 {
         let polls = self.polls.iter().flatten().count() as u64;
         self.writer.as_ref().map_or(0, Writer::events) + self.queue.len() + polls
@@ -109,7 +109,7 @@ impl Process {
         }
     }
 
-    /// Adds a border of a region behind all events so far.
+    /// Adds a border of a region after all events so far.
     pub(super) fn write_mark(&mut self, mark: Mark) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = self.queue.mark(mark, writer) {
@@ -117,7 +117,7 @@ impl Process {
         }
     }
 
-    /// The trace cannot be written any more.
+    /// Gives up the trace because it cannot be written any more.
     #[cold]
     pub(super) fn failed(&mut self, error: &std::io::Error) {
         eprintln!("hayase: rank {}: the trace cannot be written and ends here: {error}", self.rank);
@@ -127,7 +127,7 @@ impl Process {
         }
     }
 
-    /// The index of a region.
+    /// Returns the index of a region.
     pub(super) fn region(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.regions.get(name) {
             return number;
@@ -140,12 +140,12 @@ impl Process {
         number
     }
 
-    /// Gives up on what the event of this place waits for: it will not be known.
+    /// Closes the event at this place of the queue: its open fields stay unknown.
     pub(crate) fn settle(&mut self, held: u64) {
         self.queue.resolve(held, |_| {});
     }
 
-    /// A call that is not understood: counted by name.
+    /// Counts a call that is not understood, by name.
     pub fn opaque(&mut self, name: &'static str) {
         match self.opaque.iter_mut().find(|(known, _)| *known == name) {
             Some((_, count)) => *count += 1,

@@ -1,26 +1,26 @@
-//! Events that wait for what is not known yet.
+//! Events that wait for unknown fields.
 //!
-//! From whom a receive that was started comes and how much it brings is known when it is complete. So that the trace
-//! says it where the receive is started, that event and all after it wait here until then; at most 16,384, and what is
-//! not known by then stays unsaid.
+//! Source and size of a started receive are known when it is complete, and the trace records them where the
+//! receive is started. So that event and all after it wait here until then. At most 16,384 events wait;
+//! fields unknown by then are left out.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use hayase_trace::{Event, Mark, Writer};
 
-/// Most events that wait: some megabytes.
+/// Largest number of waiting events: some megabytes.
 const MOST: usize = 1 << 14;
 
 /// Events that wait.
 #[derive(Debug, Default)]
 pub struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Number of the first of them, counted from the first that ever waited.
+    /// Number of the first waiting event, counted from the first that ever waited.
     first: u64,
-    /// Number of the next event that is open, if the next is.
+    /// Number of the next event, if it is open.
     opens: Option<u64>,
-    /// Used ones, for the memory that they have.
+    /// Used events, kept for their memory.
     spare: Vec<Event>,
 }
 
@@ -28,34 +28,34 @@ pub struct Queue {
 struct Waiting {
     event: Event,
     open: bool,
-    /// Borders of regions behind it.
+    /// Borders of regions after the event.
     marks: Vec<Mark>,
 }
 
 impl Queue {
-    /// How many wait.
+    /// Number of waiting events.
     pub fn len(&self) -> u64 {
         self.waiting.len() as u64
     }
 
-    /// Whether none waits.
+    /// True if no event waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// So many events have been written past the queue.
+    /// Notes that events have been written without the queue.
     pub fn skip(&mut self, events: u64) {
         self.first += events;
     }
 
-    /// The event to come after `before` others is open: the number to resolve it by.
+    /// Declares open the event that follows after `before` others; returns the number to resolve it by.
     pub fn open(&mut self, before: u64) -> u64 {
         let number = self.first + self.len() + before;
         self.opens = Some(number);
         number
     }
 
-    /// Adds an event; writes what need not wait.
+    /// Adds an event; writes events that need not wait.
     ///
     /// # Errors
     /// Those of the writer.
@@ -86,7 +86,7 @@ impl Queue {
         self.drain(writer)
     }
 
-    /// Adds a border of a region, behind all events so far.
+    /// Adds a border of a region, after all events so far.
     ///
     /// # Errors
     /// Those of the writer.
@@ -100,7 +100,7 @@ impl Queue {
         }
     }
 
-    /// The event of this number is known now; nothing happens if it has been written as it was.
+    /// Completes the event of this number. Does nothing if it has been written incomplete.
     pub fn resolve(&mut self, number: u64, change: impl FnOnce(&mut Event)) {
         let Some(index) = number.checked_sub(self.first) else { return };
         if let Some(waiting) = usize::try_from(index).ok().and_then(|index| self.waiting.get_mut(index)) {
@@ -109,7 +109,7 @@ impl Queue {
         }
     }
 
-    /// Writes what waits no longer.
+    /// Writes events that need not wait any longer.
     fn drain<W: Write>(&mut self, writer: &mut Writer<W>) -> io::Result<()> {
         while let Some(Waiting { event, marks, .. }) = self.waiting.pop_front_if(|waiting| !waiting.open) {
             self.first += 1;
@@ -122,7 +122,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Writes all, known or not.
+    /// Writes all events, complete or not.
     ///
     /// # Errors
     /// Those of the writer.

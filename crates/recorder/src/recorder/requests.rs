@@ -1,8 +1,8 @@
-//! Requests: which number belongs to which handle.
+//! Requests: the number of each handle.
 //!
-//! Numbers count up from 1 in the order in which requests are made. Handles are MPI's: it uses them again once a
-//! request is complete, and some stand for several requests at once (sends that are complete when they return share
-//! one). Those are indistinguishable, so the one that was made first is taken first.
+//! Numbers count up from 1 in the order in which requests are made. MPI reuses a handle once its request is
+//! complete, and some handles stand for several requests at once (sends that are complete when they return
+//! share one). Those requests are indistinguishable, so the oldest is taken first.
 
 use std::collections::VecDeque;
 
@@ -13,23 +13,24 @@ use rustc_hash::FxHashMap;
 /// A request that is not complete, or persistent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Its number.
+    /// Number of the request.
     pub number: u64,
-    /// How many numbers from there it stands for: an operation that the trace has as several has one handle.
+    /// Count of consecutive numbers that it stands for: an operation that the trace splits into several
+    /// requests has one handle.
     pub count: u32,
-    /// Can be started again and again.
+    /// Set if it can be started again and again.
     pub persistent: bool,
-    /// Has been started and is not complete.
+    /// Set if it has been started and is not complete.
     pub active: bool,
-    /// Of a receive: where the event waits.
+    /// For a receive: number of its event in the queue.
     pub held: Option<u64>,
-    /// Of a receive: the rank of its communicator it is from; [`Request::ANY`], [`Request::NO_RECEIVE`].
+    /// For a receive: rank of the sender in its communicator; [`Request::ANY`], [`Request::NO_RECEIVE`].
     pub source: i32,
-    /// Of a receive, and of a persistent send: its communicator.
+    /// For a receive or a persistent send: its communicator.
     pub comm: Handle,
-    /// Of a persistent send: whom it is for.
+    /// For a persistent send: its receiver.
     pub partner: i32,
-    /// Of a persistent receive: what it leaves open, its tag (-1: any), and how much room it has \[B\].
+    /// For a persistent receive: its open fields, its tag (-1: any), and its room \[B\].
     pub open: Flags,
     /// See `open`.
     pub tag: i32,
@@ -38,12 +39,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// From whom ever.
+    /// Source of a receive from any rank.
     pub const ANY: i32 = -1;
-    /// Not a receive.
+    /// Source of a request that is no receive.
     pub const NO_RECEIVE: i32 = -2;
 
-    /// One that is under way, before it has its number.
+    /// A request under way, before it has its number.
     pub const UNDER_WAY: Self = Self {
         number: 0,
         count: 1,
@@ -58,7 +59,7 @@ impl Request {
         room: 0,
     };
 
-    /// One that is under way.
+    /// Creates a request under way.
     pub fn new(number: u64) -> Self {
         Self { number, ..Self::UNDER_WAY }
     }
@@ -69,36 +70,37 @@ impl Request {
 pub struct Requests {
     last: u64,
     by_handle: FxHashMap<Handle, Request>,
-    /// Of handles that stand for several, the others.
+    /// Further requests of handles that stand for several.
     more: FxHashMap<Handle, VecDeque<Request>>,
 }
 
 impl Requests {
-    /// The number of a new request.
+    /// Returns the number of a new request.
     #[inline]
     pub fn next_number(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// The request that was made has this handle.
+    /// Adds a request with its handle.
     #[inline]
     pub fn insert(&mut self, handle: Handle, request: Request) {
         if let Some(first) = self.by_handle.insert(handle, request) {
-            // The one that was there stays first.
+            // The older request stays first.
             self.by_handle.insert(handle, first);
             self.more.entry(handle).or_default().push_back(request);
         }
     }
 
-    /// The request with this handle.
+    /// Returns the request with this handle.
     #[inline]
     pub fn get(&mut self, handle: Handle) -> Option<&mut Request> {
         self.by_handle.get_mut(&handle)
     }
 
-    /// The request with this handle and number is complete: it is no longer there, unless it is persistent. Where none
-    /// has that number, it is the first with the handle. `None` if it is not known or has not been started.
+    /// Completes the request with this handle and number, and removes it unless it is persistent. If none has
+    /// that number, takes the first with the handle. Returns `None` if the request is not known or has not
+    /// been started.
     #[inline]
     pub fn complete(&mut self, handle: Handle, number: u64) -> Option<Request> {
         let request = self.by_handle.get_mut(&handle)?;
@@ -120,7 +122,7 @@ impl Requests {
         Some(complete)
     }
 
-    /// The handle is free.
+    /// Removes a handle that has become free.
     pub fn remove(&mut self, handle: Handle) -> Option<Request> {
         let gone = self.by_handle.remove(&handle);
         if !self.more.is_empty()
@@ -131,12 +133,12 @@ impl Requests {
         gone
     }
 
-    /// How many handles are known.
+    /// Number of known handles.
     pub fn len(&self) -> usize {
         self.by_handle.len()
     }
 
-    /// Whether none is.
+    /// True if no handle is known.
     pub fn is_empty(&self) -> bool {
         self.by_handle.is_empty()
     }
@@ -174,7 +176,7 @@ mod tests {
     fn a_handle_that_another_thread_got_meanwhile_completes_the_request_that_it_was() {
         let mut requests = Requests::default();
         requests.insert(0x40, Request::new(1));
-        // MPI has completed request 1; before that is noted, another thread makes request 2 and waits for it.
+        // MPI has completed request 1. Before that is noted, another thread makes request 2 and waits for it.
         requests.insert(0x40, Request::new(2));
         assert_eq!(requests.complete(0x40, 2).map(|request| request.number), Some(2));
         assert_eq!(requests.complete(0x40, 1).map(|request| request.number), Some(1));

@@ -1,10 +1,9 @@
-//! How long this rank was ready to run and had no core: noted at the start, at the end, and wherever else it is asked
-//! for.
+//! Time that this rank was ready to run without a core: noted at the start, at the end, and on request.
 //!
-//! The system counts it for each thread: the second number of `/proc/thread-self/schedstat` is the time that it was
-//! runnable and did not run \[ns\]. A rank that sleeps (for the token, or in an MPI that does) is not runnable, so what
-//! is counted is that there were more who wanted to run than cores. Where the system does not count (no
-//! `CONFIG_SCHED_INFO`), nothing is noted.
+//! The system counts it for each thread: the second number of `/proc/thread-self/schedstat` is the time that
+//! the thread was runnable and did not run \[ns\]. A rank that sleeps (for the token, or in an MPI that does)
+//! is not runnable. So the count shows that more threads wanted to run than there are cores. If the system
+//! does not count (no `CONFIG_SCHED_INFO`), nothing is noted.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,35 +12,35 @@ use std::os::fd::AsRawFd;
 use super::{Process, threads};
 use crate::clock;
 
-/// Most moments that are kept beside start and end: regions may be entered millions of times.
+/// Largest number of moments kept beside start and end: regions may be entered millions of times.
 const MOST: usize = 4096;
 
-/// What was counted so far.
+/// Moments noted so far.
 #[derive(Debug, Default)]
 pub(super) struct Scheduling {
-    /// Where the system counts for the thread that began.
+    /// File with the counts of the thread that began.
     counter: Option<File>,
-    /// Which thread that is.
+    /// Thread that began.
     thread: usize,
-    /// The note: a line a moment.
+    /// Text of the note: one line for each moment.
     text: String,
     lines: usize,
 }
 
-/// How a thread was scheduled up to some moment.
+/// Scheduling of a thread up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
-    /// Runnable, and not running \[ns\].
+    /// Time runnable and not running \[ns\].
     waited: u64,
-    /// How often its core was taken away.
+    /// Number of times that its core was taken away.
     involuntary: u64,
-    /// How often it gave its core away, for it had to wait.
+    /// Number of times that it gave its core away because it had to wait.
     voluntary: u64,
-    /// Blocks of files read and written, and pages of memory fetched.
+    /// Number of blocks of files read and written, and of pages of memory fetched.
     pub files: u64,
 }
 
-/// Where the system counts for this thread.
+/// Opens the file with the counts of this thread.
 pub(super) fn counter() -> Option<File> {
     File::open("/proc/thread-self/schedstat").ok()
 }
@@ -57,8 +56,8 @@ impl Counts {
         Some(Self { waited, involuntary: usage.ru_nivcsw as u64, voluntary: usage.ru_nvcsw as u64, files })
     }
 
-    /// Of so much time off the core since other counts, the time blocked \[ns\]: none if the thread never gave its core
-    /// away.
+    /// Returns the blocked part of `off`, the time off the core since other counts \[ns\]; none if the thread
+    /// never gave its core away.
     pub(super) fn blocked_since(self, before: Self, off: u64) -> u64 {
         let put_off = self.waited.saturating_sub(before.waited);
         if self.voluntary > before.voluntary { off.saturating_sub(put_off) } else { 0 }
@@ -66,19 +65,19 @@ impl Counts {
 }
 
 impl Scheduling {
-    /// Counts from here on, for this thread.
+    /// Starts counting for this thread.
     pub(super) fn begin(&mut self, thread: usize) {
         self.counter = counter();
         self.thread = thread;
     }
 
-    /// The note for the stream; empty where nothing was counted.
+    /// Returns the note for the stream; empty if nothing was counted.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// Returns how often this thread has given its core away to wait for something.
+/// Returns the number of times that this thread has given its core away to wait for something.
 pub(super) fn blocked() -> u64 {
     usage().ru_nvcsw as u64
 }
@@ -92,8 +91,8 @@ fn usage() -> libc::rusage {
     }
 }
 
-/// The second of the three numbers of `schedstat`: time run, time waited, turns. A thread that asks has had a turn,
-/// unless nobody counts.
+/// Returns the second of the three numbers of `schedstat`: time run, time waited, turns. A thread that asks
+/// has had a turn, unless the system does not count.
 fn waited(text: &[u8]) -> Option<u64> {
     let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse::<u64>);
     let (_, waited, turns) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
@@ -101,10 +100,10 @@ fn waited(text: &[u8]) -> Option<u64> {
 }
 
 impl Process {
-    /// Notes how long this rank has lacked a core up to here, and where that is: `start`, `end`, or what a border is
-    /// called.
+    /// Notes the time that this rank has lacked a core so far, and the place: `start`, `end`, or the name of
+    /// a border.
     ///
-    /// Some 2 us. A moment in another thread than that which began says nothing and is left out.
+    /// Takes about 2 us. A moment in another thread than the one that began is left out.
     pub(crate) fn note_scheduling(&mut self, place: &str) {
         let number = self.number();
         let scheduling = &mut self.scheduling;
@@ -144,7 +143,7 @@ mod tests {
             hayase_needs::skipped("this system does not count");
             return;
         };
-        // Eight threads on each core: each waits for most of the time.
+        // Eight threads for each core: each waits most of the time.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let stop = std::sync::atomic::AtomicBool::new(false);
         let waited = std::thread::scope(|scope| {

@@ -1,9 +1,9 @@
-//! A signal ends the program: what has been recorded is written first.
+//! Handlers of signals that end the program: they write the recorded data first.
 //!
-//! The handler asks nobody for memory but this library's own allocator, compresses nothing and locks nothing. If the
-//! signal comes while the recorder's data changes, that is finished first and then the handler's work is done
-//! ([`late`]); a fault at such a time is the recorder's own, and ends the program at once. Then the signal takes its
-//! course as it would have: the handler that was there before is put back, and the signal sent again.
+//! The handler allocates only from this library's own allocator, compresses nothing and locks nothing. If the
+//! signal arrives while the recorder's data changes, the change is finished before the handler's work is done
+//! ([`late`]). A fault at such a time is the recorder's own, and ends the program at once. Then the signal
+//! takes its usual course: the previous handler is restored, and the signal sent again.
 //!
 //! A program that sets handlers of its own keeps them; most end with `exit`, which ends the trace as well.
 
@@ -17,7 +17,7 @@ use super::process::PROCESS;
 use super::{OFF, ON, Process, STATE, threads};
 use crate::floating;
 
-/// What ends a program.
+/// Signals that end a program.
 const SIGNALS: [(c_int, &str); 12] = [
     (libc::SIGTERM, "SIGTERM"),
     (libc::SIGINT, "SIGINT"),
@@ -33,29 +33,30 @@ const SIGNALS: [(c_int, &str); 12] = [
     (WARNING, "ended with another rank"),
 ];
 
-/// Faults: they come from the instruction that is running.
+/// Returns true if the signal is a fault, which comes from the running instruction.
 fn is_fault(signal: c_int) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGABRT | libc::SIGSYS)
 }
 
 struct Before([std::cell::UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
 
-// SAFETY: written once before the handlers are there, then only read.
+// SAFETY: written once before the handlers are set, then only read.
 unsafe impl Sync for Before {}
 
-/// What was to happen at these signals before.
+/// Previous actions of these signals.
 static BEFORE: Before = Before([const { std::cell::UnsafeCell::new(MaybeUninit::uninit()) }; SIGNALS.len()]);
 static INSTALLED: AtomicBool = AtomicBool::new(false);
-/// A signal that came while the recorder was busy.
+/// Signal that arrived while the recorder was busy.
 static PENDING: AtomicI32 = AtomicI32::new(0);
-/// Looks at data that another thread is changing before the program ends without it.
+/// Number of looks at data that another thread is changing, before the program ends without it.
 const PATIENCE: u32 = 10_000_000;
-/// Room for the handler where the program has used up its stack \[B\].
+/// Stack of the handler, for a program that has used up its own \[B\].
 const STACK: usize = 64 << 10;
 
 /// Sets the handlers.
 pub fn install() {
-    // SAFETY: the structures are filled in as the manual has it; the handler is of the type that SA_SIGINFO wants not.
+    // SAFETY: the structures are filled in according to the manual; the handler has the signature for actions
+    // without SA_SIGINFO.
     unsafe {
         let mut stack: libc::stack_t = std::mem::zeroed();
         if libc::sigaltstack(std::ptr::null(), &raw mut stack) == 0 && stack.ss_flags & libc::SS_DISABLE != 0 {
@@ -79,7 +80,7 @@ pub fn install() {
             libc::sigfillset(&raw mut action.sa_mask);
             let before = BEFORE.0[i].get().cast::<libc::sigaction>();
             libc::sigaction(signal, std::ptr::null(), before);
-            // What the program ignores, it goes on to ignore.
+            // A signal that the program ignores stays ignored.
             if (*before).sa_sigaction != libc::SIG_IGN {
                 libc::sigaction(signal, &raw const action, null_mut());
             }
@@ -88,7 +89,7 @@ pub fn install() {
     INSTALLED.store(true, Ordering::Release);
 }
 
-/// Takes back the handlers that are still there.
+/// Restores the previous handlers, unless the program has changed them.
 pub fn restore() {
     if INSTALLED.swap(false, Ordering::AcqRel) {
         for &(signal, _) in &SIGNALS {
@@ -116,27 +117,27 @@ extern "C" fn handler(signal: c_int) {
         if !threads::holds() {
             last_words(signal);
         } else if !is_fault(signal) {
-            // The recorder finishes what it is at, and does the rest.
+            // The recorder finishes its change, and then does the rest.
             PENDING.store(signal, Ordering::Release);
             return;
         }
     }
     put_back(signal);
-    // SAFETY: the signal is blocked until this handler returns, and then does what it would have done. A fault comes
-    // again by itself; one that was sent does not, so all are sent.
+    // SAFETY: the signal is blocked until this handler returns, and then takes its usual course. A fault
+    // repeats by itself; a signal that was sent does not, so all are sent again.
     unsafe {
         *libc::__errno_location() = errno;
         libc::pthread_kill(libc::pthread_self(), signal);
     }
 }
 
-/// Whether a signal waits for the recorder.
+/// Returns true if a signal waits for the recorder.
 #[inline]
 pub fn pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
-/// Does what the handler could not do.
+/// Does the postponed work of the handler.
 #[cold]
 pub fn late() {
     let signal = PENDING.swap(0, Ordering::AcqRel);
@@ -148,14 +149,14 @@ pub fn late() {
     }
 }
 
-/// Writes what there is, as soon as no other thread is at it.
+/// Writes the recorded data as soon as no other thread is changing it.
 fn last_words(signal: c_int) {
-    // Nothing may begin any more.
+    // No new call may begin.
     STATE.store(OFF, Ordering::Release);
     if !threads::lock_within(PATIENCE) {
         return;
     }
-    // Where the signal came, any environment may have been.
+    // The signal may have arrived in any environment.
     floating::apart(|| say_last_words(signal));
     threads::unlock();
 }
@@ -175,7 +176,8 @@ fn say_last_words(signal: c_int) {
 }
 
 impl Process {
-    /// Ends the trace in a process that may be in any state: no memory but the recorder's own, nothing compressed.
+    /// Ends the trace in a process that may be in any state: allocates only from the recorder's own memory,
+    /// and compresses nothing.
     pub(super) fn last_words(&mut self, why: [&str; 2]) {
         if let Some(memory) = self.memory.take() {
             // SAFETY: the function is the runtime's, with this signature.
@@ -193,7 +195,7 @@ impl Process {
                 length += 1;
             }
         }
-        // A failure has nobody left to hear of it.
+        // Nobody is left to be told of a failure.
         for poll in self.polls.iter_mut().filter_map(Option::take) {
             let _ = self.queue.add(&poll, writer);
         }
@@ -204,7 +206,7 @@ impl Process {
         self.copy_maps();
     }
 
-    /// Copies the memory map with calls of the system alone.
+    /// Copies the memory map with system calls only.
     fn copy_maps(&self) {
         use std::os::unix::ffi::OsStrExt;
         // DIRECTORY/rank-00000.maps
@@ -228,7 +230,7 @@ impl Process {
             let mut room = [0_u8; 4096];
             loop {
                 let got = libc::read(from, room.as_mut_ptr().cast(), room.len());
-                // What could not be opened cannot be read or written either.
+                // A file that could not be opened can be neither read nor written.
                 if got <= 0 || libc::write(to, room.as_ptr().cast(), got as usize) != got {
                     break;
                 }

@@ -1,4 +1,5 @@
-//! The recorder begins: when MPI is initialised, or as soon as a program calls that was initialised unseen.
+//! Begin of the recording: when MPI is initialised, or at the first call of a program whose initialisation
+//! was not seen.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fs::File;
@@ -20,7 +21,7 @@ use crate::path::{DEEPEST, DEPTH, Paths};
 use crate::token::Token;
 use crate::{clock, floating, mpi};
 
-/// Where traces go; not set: nothing is recorded.
+/// Variable with the folder for traces; if not set, nothing is recorded.
 const DIRECTORY: &str = "HAYASE_CAPTURE_DIR";
 
 /// `MPI_THREAD_MULTIPLE`.
@@ -28,14 +29,15 @@ const MULTIPLE_LEVEL: c_int = 3;
 /// Resolution of times in a trace \[ns\]. Clocks jitter by more; each bit less saves three bits an event.
 const TICK: u32 = 16;
 
-/// Whether anybody asked for a recording.
+/// Returns true if a recording was requested.
 pub fn wants_recording() -> bool {
     STATE.load(Ordering::Relaxed) != OFF && std::env::var_os(DIRECTORY).is_some_and(|name| !name.is_empty())
 }
 
-/// A call comes in and nothing has begun: whether calls are recorded from here on.
+/// Starts recording at the first call if nothing has begun yet. Returns true if calls are recorded from here
+/// on.
 ///
-/// That is how programs are met whose initialisation went past this library.
+/// This covers programs whose initialisation bypassed this library.
 #[cold]
 pub fn lazily() -> bool {
     if STATE.load(Ordering::Relaxed) != UNKNOWN {
@@ -59,7 +61,7 @@ pub fn lazily() -> bool {
     STATE.load(Ordering::Relaxed) == ON
 }
 
-/// MPI has been initialised by this thread, in a call from `begin` on; recording starts.
+/// Starts recording after this thread has initialised MPI, in a call that began at `begin`.
 #[cold]
 pub fn initialised(begin: u64, caller: Caller) {
     if STATE.load(Ordering::Relaxed) == UNKNOWN {
@@ -88,7 +90,7 @@ fn start(begin: u64, caller: Caller) {
             signals::install();
             at_exit();
             process.start_memory(caller.back);
-            // Without it ranks that are killed may lose their last calls: no reason not to record.
+            // Without it, ranks that are killed may lose their last calls, but can be recorded.
             process.peers = Peers::join(&process.directory, process.rank, process.ranks).ok();
             let (rank, ranks) = (process.rank, process.ranks);
             if wants_token() {
@@ -118,7 +120,7 @@ fn start(begin: u64, caller: Caller) {
     }
 }
 
-/// Whether ranks are to run one at a time.
+/// Returns true if ranks are to run one at a time.
 fn wants_token() -> bool {
     std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1")
 }
@@ -150,7 +152,7 @@ fn begin_recording(begin: u64) -> Result<Process, String> {
     let counts_blocked = clock != "cpu";
     let empty_gap = clock::empty_gap();
     let header = Header {
-        // With the token, real time is that of all ranks one after the other.
+        // With the token, real time covers all ranks, one after another.
         clock: if token { Clock::Cpu } else { Clock::Wall },
         tick: TICK,
         start: begin,
@@ -219,14 +221,14 @@ impl Process {
         if caller.back != 0 {
             recorder.event.site = self.paths.site(caller, recorder.stack, self.writer.as_mut());
         }
-        // The first event is in the queue's count.
+        // The first event counts in the queue's numbers.
         self.queue.skip(1);
         self.writer.as_mut().map_or(Ok(()), |writer| writer.event(&recorder.event))?;
         Ok(recorder)
     }
 }
 
-/// How call paths are kept: to the depth that is asked for, into the functions of Python where they lead there.
+/// Returns empty call paths: of the requested depth, and into the functions of Python if they lead there.
 fn paths(rank: u32) -> Paths {
     let depth = std::env::var("HAYASE_CAPTURE_DEPTH").ok().and_then(|depth| depth.parse().ok()).unwrap_or(DEPTH);
     let mut paths = Paths::new(depth.min(DEEPEST));
@@ -240,7 +242,8 @@ fn paths(rank: u32) -> Paths {
     paths
 }
 
-/// The limit that a variable sets, times a unit; none if it sets none, and what cannot be read is said.
+/// Returns the limit that a variable sets, times a unit; without one, no limit. Reports values that cannot be
+/// read.
 fn limit(name: &str, unit: u64, what: &str, rank: u32) -> u64 {
     let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else { return u64::MAX };
     text.to_str().and_then(|text| decimal(text.trim(), unit)).unwrap_or_else(|| {
@@ -251,8 +254,8 @@ fn limit(name: &str, unit: u64, what: &str, rank: u32) -> u64 {
     })
 }
 
-/// A decimal number (`30`, `0.25`) times a unit that is a power of ten, rounded down; more than there is: as much as
-/// there is. With integers alone: see [`floating`].
+/// Converts a decimal number (`30`, `0.25`) times a unit that is a power of ten, rounded down. A number that
+/// is too large gives the largest value. Uses integers only: see [`floating`].
 fn decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -269,7 +272,8 @@ fn decimal(text: &str, unit: u64) -> Option<u64> {
 }
 
 impl Process {
-    /// Tells the runtime of an instrumented program where to write, if there is one and it is wanted.
+    /// Tells the runtime of an instrumented program the place for its data, if there is a runtime and its
+    /// data is wanted.
     fn start_memory(&mut self, site: usize) {
         if std::env::var_os("HAYASE_CAPTURE_MEMORY").is_none_or(|value| value != "1") {
             return;
@@ -301,7 +305,7 @@ impl Process {
     }
 }
 
-/// The program ends: what is not finished is finished; a child of the program records nothing.
+/// Finishes the recording when the program exits; a child of the program records nothing.
 fn at_exit() {
     extern "C" fn exit() {
         exits();
@@ -316,10 +320,10 @@ fn at_exit() {
     }
 }
 
-/// The process ends: what is not finished is finished.
+/// Finishes the recording when the process ends.
 pub fn exits() {
     if STATE.load(Ordering::Relaxed) == ON && threads::may_finish() && !threads::holds() {
-        // SAFETY: the recorder's data is used under the lock alone, which ending it takes.
+        // SAFETY: the recorder's data is used only under the lock, which ending it takes.
         if let Some(process) = unsafe { (*PROCESS.0.get()).as_mut() } {
             finish(process, "exit without MPI_Finalize");
         }

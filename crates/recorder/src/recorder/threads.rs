@@ -1,12 +1,12 @@
-//! Threads of the program: which of them calls, and who may touch what they share.
+//! Threads of the program: their recorders, and the lock of their shared data.
 //!
-//! Where threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`), each has a [`Recorder`] of its own with its
-//! clock, and a number: that which initialised MPI is 0, the others are numbered as they come, and a thread that has
-//! ended leaves its number to the next. Elsewhere all threads share the first recorder, since the program sees to it
-//! that they call one after the other.
+//! If threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`), each has a [`Recorder`] with its own
+//! clock, and a number. The thread that initialised MPI is 0, further threads are numbered at their first
+//! call, and a thread that has ended leaves its number to the next. Otherwise all threads share the first
+//! recorder, since the program ensures that they call one after another.
 //!
-//! What the recorders share ([`Process`]) is used under a lock that no thread holds while MPI works. The order in which
-//! threads take it on the way out of their calls is that of the events in the stream.
+//! The shared data ([`Process`]) is used under a lock that no thread holds while MPI works. Events in the
+//! stream are in the order in which threads take it when they leave their calls.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -15,22 +15,22 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_f
 use super::{Moment, ON, PROCESS, Process, Recorder, STATE, finish, signals, start};
 use crate::path::Stack;
 
-/// Set where several threads may call at the same time.
+/// Set if several threads may call at the same time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
-/// The thread that uses what is shared; 0: none.
+/// Thread that uses the shared data; 0 if none does.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// Key under which each thread keeps its number, for the function that is called when it ends.
+/// Key under which each thread keeps its number, for the function called at its end.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
-/// Reason for which the trace ends where several threads call and ranks are to run one at a time.
+/// Reason for which the trace ends if several threads call while ranks run one at a time.
 const REFUSED: &str = "several threads and --token";
-/// The exit code then.
+/// Exit code in that case.
 const BAD_USAGE: i32 = 2;
-/// Looks at a lock that is held before the core is given away.
+/// Number of looks at a held lock before the core is given away.
 const LOOKS: u32 = 128;
 
 thread_local! {
     static PLACE: Cell<Place> = const { Cell::new(Place::Elsewhere) };
-    /// Number of this thread plus one; 0: none yet.
+    /// Number of this thread plus one; 0 if it has none yet.
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -44,19 +44,19 @@ enum Place {
     Call,
 }
 
-/// A word that tells this thread from others.
+/// Returns a word that tells this thread from others.
 #[inline]
 pub(super) fn this_thread() -> usize {
     PLACE.with(|place| std::ptr::from_ref(place) as usize)
 }
 
-/// True where this thread uses what is shared.
+/// Returns true if this thread uses the shared data.
 #[inline]
 pub(super) fn holds() -> bool {
     OWNER.load(Ordering::Relaxed) == this_thread()
 }
 
-/// Takes the lock. Without several threads this only notes that the recorder's data changes.
+/// Takes the lock. Without several threads, this only notes that the recorder's data changes.
 #[inline]
 pub(super) fn lock() {
     let me = this_thread();
@@ -68,7 +68,7 @@ pub(super) fn lock() {
     }
 }
 
-/// Takes the lock unless it stays held for this number of looks; true if it is taken.
+/// Takes the lock unless it stays held for this number of looks; returns true if it is taken.
 #[cold]
 pub(super) fn lock_within(looks: u32) -> bool {
     for look in 1..=looks {
@@ -83,14 +83,14 @@ pub(super) fn lock_within(looks: u32) -> bool {
     false
 }
 
-/// Gives the lock back.
+/// Releases the lock.
 #[inline]
 pub(super) fn unlock() {
     OWNER.store(0, Ordering::Release);
     compiler_fence(Ordering::SeqCst);
 }
 
-/// This thread has initialised MPI: it is the first.
+/// Makes this thread, which has initialised MPI, the first.
 pub(super) fn begin(multiple: bool) {
     MULTIPLE.store(multiple, Ordering::Relaxed);
     PLACE.set(Place::Program);
@@ -102,12 +102,12 @@ pub(super) fn begin(multiple: bool) {
     }
 }
 
-/// True where this thread may end the recording: it is a recorded one, or any may be.
+/// Returns true if this thread may end the recording: it is recorded, or any thread may be.
 pub(super) fn may_finish() -> bool {
     MULTIPLE.load(Ordering::Relaxed) || PLACE.get() != Place::Elsewhere
 }
 
-/// The call of this thread is over.
+/// Ends the call of this thread.
 #[inline]
 pub(super) fn back() {
     PLACE.set(Place::Program);
@@ -116,8 +116,8 @@ pub(super) fn back() {
     }
 }
 
-/// Returns the recorder of this thread, locked, and when it was asked for; `None`: the call is not the program's, or
-/// nothing is recorded.
+/// Returns the recorder of this thread, locked, and the time of the request; `None` if the call is not the
+/// program's, or nothing is recorded.
 ///
 /// # Safety
 /// As of [`enter`](super::enter).
@@ -136,7 +136,7 @@ pub(super) unsafe fn take() -> Option<(&'static mut Recorder, Moment)> {
         0 => process.new_thread(now),
         number => number - 1,
     };
-    // SAFETY: a recorder stays where it is, and its thread alone uses it, in one call at a time.
+    // SAFETY: a recorder stays where it is, and only its thread uses it, in one call at a time.
     Some((unsafe { &mut **process.threads.get(number)? }, now))
 }
 
@@ -145,7 +145,7 @@ impl Process {
     #[cold]
     fn new_thread(&mut self, now: Moment) -> usize {
         if self.token.is_some() {
-            // It would run beside the thread that has the token.
+            // The thread would run beside the one that has the token.
             finish(self, REFUSED);
             // SAFETY: ends the process.
             unsafe { libc::_exit(BAD_USAGE) };
@@ -163,7 +163,7 @@ impl Process {
         recorder.blocked = None;
         recorder.outside.begin();
         recorder.outside.returns();
-        // Its clock counts from its creation, which may be before that of the trace.
+        // The thread's clock counts from its creation, which may be before that of the trace.
         recorder.cpu = now.cpu.saturating_sub(now.time.saturating_sub(self.start));
         NUMBER.set(number + 1);
         // SAFETY: the key was made; any word may be kept under it.
@@ -172,7 +172,7 @@ impl Process {
     }
 }
 
-/// A thread ends: its number is free.
+/// Frees the number of a thread that ends.
 extern "C" fn ended(number: *mut c_void) {
     PLACE.set(Place::Elsewhere);
     NUMBER.set(0);

@@ -1,4 +1,4 @@
-//! The program is deadlocked: who waits for whom is said, traces are written, the program is ended.
+//! End of a deadlocked program: reports which rank waits for which, writes the traces, ends the program.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering::SeqCst;
@@ -10,17 +10,17 @@ use super::page::{BLOCKED, NO_TAG, nap};
 use super::{Token, Wait};
 use crate::recorder::{Recorder, finish};
 
-/// The exit code of a program that deadlocks.
+/// Exit code of a program that deadlocks.
 const CODE: i32 = 3;
-/// Set to `1`: a deadlock is said in the file `deadlock` alone.
+/// Variable: with `1`, a deadlock is reported only in the file `deadlock`.
 const QUIET: &str = "HAYASE_CAPTURE_QUIET";
-/// How long the others are given to write their traces, and the first to say what it found \[ms\].
+/// Time that ranks get to write their traces, and the first to report the deadlock \[ms\].
 const PATIENCE: u32 = 5_000;
-/// In the page: a rank has found the deadlock; it has said so.
+/// States in the page: a rank has found the deadlock; it has reported it.
 const FOUND: u32 = 1;
 const SAID: u32 = 2;
 
-/// Every rank comes here; one of them, the first, speaks for all.
+/// Ends a rank. Every rank calls this; the first one reports for all.
 #[cold]
 pub(super) fn end(recorder: &mut Recorder) -> ! {
     let address = recorder.address();
@@ -44,7 +44,7 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
         wait_until(|| blocked.iter().all(|&rank| token.page.slot(rank).flushed.load(SeqCst) != 0));
         if first {
             let report = token.report();
-            // Whoever started this and says it in better words asks for silence.
+            // A launcher that reports the deadlock itself asks for silence.
             if std::env::var_os(QUIET).is_none_or(|value| value != "1") {
                 eprint!("{report}");
             }
@@ -57,13 +57,13 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
             nap(500_000_000);
         }
     }
-    // A rank that ends before it has finalised MPI takes the others with it. (`MPI_Abort` would too, but hangs in some
-    // libraries when another rank is in `MPI_Finalize`.) The first went first.
-    // SAFETY: ends the process.
+    // A rank that ends before it has finalised MPI takes the other ranks with it. (`MPI_Abort` would too, but
+    // hangs in some libraries when another rank is in `MPI_Finalize`.) The first rank ends first. SAFETY:
+    // ends the process.
     unsafe { libc::_exit(CODE) }
 }
 
-/// Waits until something is so, or too long.
+/// Waits until a condition holds, or the time is up.
 fn wait_until(so: impl Fn() -> bool) {
     let mut naps = 0;
     while !so() && naps < PATIENCE {
@@ -72,7 +72,7 @@ fn wait_until(so: impl Fn() -> bool) {
     }
 }
 
-/// The file of the process that an address lies in, and where in it.
+/// Returns the file of the process that contains an address, and the offset in it.
 fn place(address: usize) -> (String, u64) {
     let Some((base, name)) = objects::at(address) else { return (String::new(), address as u64) };
     let short = name.rsplit('/').next().unwrap_or(&name).to_owned();
@@ -80,7 +80,8 @@ fn place(address: usize) -> (String, u64) {
 }
 
 impl Token {
-    /// Who waits for whom: a line a rank, `rank 3: Recv from rank 2, tag 7, at gauss+0x1234 (0x5555...)`.
+    /// Reports which rank waits for which, a line a rank: `rank 3: Recv from rank 2, tag 7, at gauss+0x1234
+    /// (0x5555...)`.
     fn report(&self) -> String {
         let mut text = String::from("hayase: the program is deadlocked: no rank can go on\n");
         for rank in 0..self.ranks() {

@@ -1,20 +1,20 @@
-//! One rank at a time: the token.
+//! The token: ranks run one at a time.
 //!
-//! The rank that holds the token runs; it keeps the token when it starts a transfer, and hands it on when it has to
-//! wait for a message that is not there. So the processor is never shared, and the processor time between calls is what
-//! the computation takes undisturbed, on however few cores. Source: MPIETE, section 3.3.
+//! The rank that holds the token runs. It keeps the token when it starts a transfer, and passes it on when it
+//! has to wait for a message that has not arrived. So the processor is never shared, and the processor time
+//! between calls is that of the undisturbed computation, on any number of cores. Source: MPIETE, section 3.3.
 //!
-//! A call that blocks is replaced by the one that does not: it is started, then tested; as long as it is not complete,
-//! others run (`Recorder::in_turn`). The token is a page that all ranks share (`page`); a rank that waits sleeps. The
-//! page also holds how many messages each rank has posted for each other, so that a rank whose message is not posted is
-//! passed over: it could do nothing with the token.
+//! A call that blocks is replaced by its form that does not: it is started, then tested, and other ranks run
+//! until it is complete (`Recorder::in_turn`). The token is a page that all ranks share (`page`); a waiting
+//! rank sleeps. The page also counts the messages that each rank has posted for each other rank. So a rank
+//! whose message is not posted is skipped: it could do nothing with the token.
 //!
-//! Collective operations begin when all have come: MPI lets them wait for each other, and so each is asked for as often
-//! as it must be and no more. Calls that cannot be split (making communicators, files, one-sided communication) are
-//! made outside: the rank gives the token away, calls, and comes back.
+//! Collective operations begin when all members have arrived. MPI lets the ranks wait for each other, so each
+//! is tested only as often as necessary. Calls that cannot be split (making communicators, files, one-sided
+//! communication) are made outside: the rank gives the token away, calls, and comes back.
 //!
-//! If nobody gets on, round after round, the program is deadlocked: who waits for whom is said, all traces are written,
-//! and the program is ended with code 3.
+//! If no rank makes progress for several rounds, the program is deadlocked: the waiting ranks are reported,
+//! all traces are written, and the program ends with code 3.
 
 mod deadlock;
 mod page;
@@ -31,38 +31,39 @@ use crate::clock;
 use crate::recorder::Recorder;
 use page::{BLOCKED, DONE, NOT_JOINED, OUTSIDE, Page, READY};
 
-/// What a blocked rank waits for.
+/// Event that a blocked rank waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Something that may come about at any time: it is asked for in every round.
+    /// An event that may happen at any time: tested in every round.
     Poll,
-    /// That a message is taken from it; asked for in every round.
+    /// The receiver takes this rank's message: tested in every round.
     Send,
-    /// A message of this rank of the world, or of anybody.
+    /// A message from this rank of the world, or from any rank.
     Receive(Option<u32>),
-    /// That the other members of a communicator begin the same collective operation.
+    /// The other members of a communicator begin the same collective operation.
     Collective,
 }
 
-/// This rank's part in the token.
+/// State of the token in this rank.
 #[derive(Debug)]
 pub struct Token {
     page: Page,
     me: u32,
-    /// Messages taken, by rank they are from.
+    /// Number of messages taken from each rank.
     got: Vec<u64>,
     got_of_all: u64,
     directory: PathBuf,
 }
 
-/// Looks before the token is handed on: each makes MPI go one step further, at a hundredth of what handing on costs.
+/// Number of tests before the token is passed on. Each advances MPI by one step, at a hundredth of the cost
+/// of passing on.
 const LOOKS: u32 = 8;
-/// Rounds without any progress before a deadlock is thought of, where ranks wait for messages alone.
+/// Rounds without any progress before a deadlock is suspected, if ranks wait for messages only.
 const IDLE_ROUNDS: u64 = 4;
-/// And for each rank more, where some are within a collective operation: a round may bring it one step further, and it
-/// has as many steps as ranks, or twice as many.
+/// Further rounds for each rank, if some are within a collective operation: a round may advance it by one
+/// step, and it has as many steps as ranks, or twice as many.
 const IDLE_ROUNDS_A_RANK: u64 = 2;
-/// And for how long at least \[ns\]: messages may be on their way.
+/// Shortest time without progress before a deadlock \[ns\]: messages may be on their way.
 const IDLE_TIME: u64 = 1_000_000_000;
 
 impl Token {
@@ -78,7 +79,7 @@ impl Token {
         Ok(token)
     }
 
-    /// Whether a rank could do something with the token.
+    /// Returns true if a rank could do something with the token.
     fn eligible(&self, rank: u32) -> bool {
         let slot = self.page.slot(rank);
         match slot.state.load(SeqCst) {
@@ -97,7 +98,7 @@ impl Token {
         self.got.len() as u32
     }
 
-    /// The next rank after this one, in the order of the ring, of which this holds; this one comes last.
+    /// Returns the next rank in the ring for which a condition holds; this rank comes last.
     fn next(&self, holds: impl Fn(u32) -> bool) -> Option<u32> {
         (1..=self.ranks()).map(|i| (self.me + i) % self.ranks()).find(|&rank| holds(rank))
     }
@@ -135,7 +136,7 @@ impl Token {
         page::wake(&slot.futex);
     }
 
-    /// Gives the token away: to one who can use it, else to one who is blocked, else to nobody.
+    /// Gives the token away: to a rank that can use it, else to a blocked one, else to nobody.
     fn give_up(&self) {
         let others = |rank: u32| rank != self.me;
         let next = self
@@ -146,7 +147,7 @@ impl Token {
             return;
         }
         self.page.holder().store(0, SeqCst);
-        // One may have come back meanwhile and seen that the token was held.
+        // A rank may have come back meanwhile and seen that the token was held.
         if let Some(next) = self.next(|rank| others(rank) && matches!(self.state(rank), READY | BLOCKED))
             && self.page.holder().compare_exchange(0, next + 1, SeqCst, SeqCst).is_ok()
         {
@@ -154,19 +155,20 @@ impl Token {
         }
     }
 
-    /// This rank takes no part any more.
+    /// Withdraws this rank from the ring.
     pub fn done(&self) {
         self.progress();
         self.page.slot(self.me).state.store(DONE, SeqCst);
         self.give_up();
     }
 
-    /// Something has been done: nobody is deadlocked.
+    /// Notes progress: no rank is deadlocked.
     fn progress(&self) {
         self.page.idle().store(0, SeqCst);
     }
 
-    /// This rank found nothing and is blocked: others run, until it is worth a look. False: it is a deadlock.
+    /// Blocks this rank after a test that found nothing: other ranks run until it is worth a look. Returns
+    /// false for a deadlock.
     fn block(&self, wait: Wait) -> bool {
         let slot = self.page.slot(self.me);
         let need = match wait {
@@ -183,7 +185,7 @@ impl Token {
         let apart = (0..ranks).any(|rank| matches!(self.state(rank), OUTSIDE | NOT_JOINED));
         let running = (0..ranks).any(|rank| rank != self.me && self.state(rank) == READY);
         if idle > IDLE_ROUNDS * u64::from(ranks) && !running {
-            // Nobody gets on: not so fast any more.
+            // No rank makes progress: slow down.
             page::nap(50_000);
             let since = self.page.idle_since().load(SeqCst);
             let long = clock::monotonic().saturating_sub(since) > IDLE_TIME;
@@ -193,7 +195,7 @@ impl Token {
         }
         let next = self
             .next(|rank| self.eligible(rank))
-            // None should be able to: each gets a chance to prove us wrong.
+            // No rank should be able to continue: each gets a chance to prove us wrong.
             .or_else(|| self.next(|rank| self.state(rank) == BLOCKED));
         match next {
             Some(next) if next != self.me => {
@@ -203,21 +205,22 @@ impl Token {
             _ => {}
         }
         if self.page.deadlock().load(SeqCst) != 0 {
-            // It stays blocked: so the report has it, and whoever ends the program waits for its trace.
+            // The rank stays blocked: so it is in the report, and the rank that ends the program waits for
+            // its trace.
             return false;
         }
         slot.state.store(READY, SeqCst);
         true
     }
 
-    /// Rounds without any progress that are not yet a deadlock.
+    /// Returns the number of rounds without progress that are not yet a deadlock.
     fn patience(&self) -> u64 {
         let polls = |rank| self.state(rank) == BLOCKED && self.page.slot(rank).wait() == Wait::Poll;
         let steps = if (0..self.ranks()).any(polls) { IDLE_ROUNDS_A_RANK * u64::from(self.ranks()) } else { 0 };
         IDLE_ROUNDS + steps
     }
 
-    /// Hands the token round once, as one who goes on polling.
+    /// Passes the token round once, for a rank that continues to poll.
     fn give_way(&self) {
         self.progress();
         if let Some(next) = self.next(|rank| self.eligible(rank))
@@ -228,7 +231,7 @@ impl Token {
         }
     }
 
-    /// This rank begins a collective operation; true if it is the last of so many.
+    /// Notes that this rank begins a collective operation; returns true if it is the last of the members.
     fn all_have_come(&self, comm: u64, sequence: u64, members: u64) -> bool {
         let slot = self.page.slot(self.me);
         slot.comm.store(comm, SeqCst);
@@ -253,7 +256,7 @@ impl Token {
 }
 
 impl Recorder {
-    /// Tests for something until it is so; between tests others run. `test` sets the flag.
+    /// Calls `test` until it sets its flag; between tests other ranks run.
     #[cold]
     pub(crate) fn in_turn(&mut self, wait: Wait, mut test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
         self.came();
@@ -270,14 +273,14 @@ impl Recorder {
         }
     }
 
-    /// This rank has got on: it comes to a call in which it may wait, or has done with it.
+    /// Notes progress of this rank: it comes to a call in which it may wait, or has finished it.
     fn came(&self) {
         if let Some(token) = &self.token {
             token.progress();
         }
     }
 
-    /// Others run; a deadlock ends here.
+    /// Lets other ranks run; a deadlock ends the program here.
     fn block_in_turn(&mut self, wait: Wait) {
         let Some(token) = &self.token else { return };
         let slot = token.page.slot(token.me);
@@ -299,7 +302,7 @@ impl Recorder {
         })
     }
 
-    /// Without the token for a while: for a call that cannot be split.
+    /// Makes a call that cannot be split, without the token.
     pub(crate) fn outside<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
         let Some(token) = &self.token else { return call(self) };
         token.progress();
@@ -314,7 +317,7 @@ impl Recorder {
         result
     }
 
-    /// The same for a call in which ranks wait for each other, busily as some MPIs do.
+    /// Makes a call like [`outside`](Self::outside) in which ranks wait for each other, in some MPIs busily.
     pub(crate) fn outside_together<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
         match self.token {
             Some(_) => self.outside(|recorder| yielding::while_waiting(|| call(recorder))),
@@ -322,7 +325,7 @@ impl Recorder {
         }
     }
 
-    /// Waits until all members of a communicator have come to this collective operation.
+    /// Waits until all members of a communicator have arrived at this collective operation.
     pub(crate) fn meet(&mut self, comm: Handle) {
         if self.token.is_none() {
             return;
@@ -347,7 +350,7 @@ impl Recorder {
         }
     }
 
-    /// A message has been posted for a rank of a communicator.
+    /// Counts a message posted for a rank of a communicator.
     #[inline]
     pub(crate) fn posted(&mut self, comm: Handle, dest: c_int) {
         if self.token.is_some() {
@@ -365,7 +368,7 @@ impl Recorder {
         }
     }
 
-    /// A message of a rank of a communicator has been taken.
+    /// Counts a message taken from a rank of a communicator.
     #[inline]
     pub(crate) fn took(&mut self, comm: Handle, source: c_int) {
         if self.token.is_some() {
@@ -378,7 +381,7 @@ impl Recorder {
         }
     }
 
-    /// What a receive waits for.
+    /// Returns the event that a receive waits for.
     pub(crate) fn wait_for(&mut self, comm: Handle, source: c_int) -> Wait {
         if source < 0 {
             return if source == self.abi.proc_null { Wait::Poll } else { Wait::Receive(None) };
@@ -388,7 +391,7 @@ impl Recorder {
         from.map_or(Wait::Poll, |from| Wait::Receive(Some(from)))
     }
 
-    /// A test found nothing: others run.
+    /// Lets other ranks run after a test that found nothing.
     #[inline]
     pub(crate) fn give_way(&mut self) {
         if let Some(token) = &self.token {

@@ -1,7 +1,9 @@
-//! The page that all ranks share: who holds the token, what each waits for, how many messages are posted.
+//! The page that all ranks share: the holder of the token, the event each rank waits for, the number of
+//! posted messages.
 //!
-//! Zeros are a page in which nobody has joined, so whoever comes first may make it. Only the rank that
-//! holds the token changes counts; states change with it or on leaving and coming back.
+//! A page of zeros is one in which nobody has joined, so the first rank to arrive may create it. Only the
+//! rank that holds the token changes counts. A rank changes its state while it holds the token, or when it
+//! leaves and comes back.
 
 use std::io;
 use std::path::Path;
@@ -13,15 +15,15 @@ use hayase_trace::{Event, Flags, Kind};
 use super::Wait;
 
 pub(super) const NOT_JOINED: u32 = 0;
-/// Runs, or waits for its turn.
+/// State: the rank runs, or waits for its turn.
 pub(super) const READY: u32 = 1;
-/// In a call that cannot go on.
+/// State: in a call that cannot continue.
 pub(super) const BLOCKED: u32 = 2;
-/// In a call that is made without the token.
+/// State: in a call that is made without the token.
 pub(super) const OUTSIDE: u32 = 3;
 pub(super) const DONE: u32 = 4;
 
-/// The tag of a call that names none.
+/// Tag of a call that has none.
 pub(super) const NO_TAG: i32 = i32::MIN;
 
 /// A rank's part of the page.
@@ -29,24 +31,24 @@ pub(super) const NO_TAG: i32 = i32::MIN;
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) state: AtomicU32,
-    /// Counts up when the rank is woken.
+    /// Counter that increases when the rank is woken.
     pub(super) futex: AtomicU32,
-    /// What it waits for: [`Wait`], and the rank.
+    /// Event that it waits for: [`Wait`], and the rank.
     kind: AtomicU32,
     source: AtomicI64,
-    /// How many messages it has taken: one more posted is one to look at.
+    /// Number of messages it has taken: with one more posted, it is worth a look.
     pub(super) need: AtomicU64,
-    /// The collective operation that it waits to begin.
+    /// Collective operation that it waits to begin.
     pub(super) comm: AtomicU64,
     pub(super) sequence: AtomicU64,
     pub(super) ready: AtomicU32,
-    /// For the report of a deadlock: the call, its partner, its tag.
+    /// Call, partner and tag, for the report of a deadlock.
     pub(super) call: AtomicU32,
     pub(super) peer: AtomicI32,
     pub(super) tag: AtomicI32,
-    /// The trace is written.
+    /// Set when the trace is written.
     pub(super) flushed: AtomicU32,
-    /// Where the call is: the number of its site, address of it, in which file of the process, from where on in that.
+    /// Place of the call: number and address of its site, offset in its file.
     pub(super) number: AtomicU32,
     pub(super) site: AtomicU64,
     pub(super) offset: AtomicU64,
@@ -76,7 +78,7 @@ impl Slot {
         self.need.store(need, SeqCst);
     }
 
-    /// Notes what is said of the call if this is a deadlock.
+    /// Notes the data of the call for the report of a deadlock.
     pub(super) fn describe(&self, event: &Event) {
         self.call.store(event.call.code().into(), SeqCst);
         self.peer.store(event.peer, SeqCst);
@@ -104,10 +106,10 @@ impl Slot {
 #[repr(C, align(256))]
 #[derive(Debug)]
 struct Head {
-    /// The rank that holds the token, plus one; 0: nobody.
+    /// Rank that holds the token, plus one; 0 if none does.
     holder: AtomicU32,
     deadlock: AtomicU32,
-    /// Looks that found nothing since something was done.
+    /// Number of tests without result since the last progress.
     idle: AtomicU64,
     idle_since: AtomicU64,
 }
@@ -170,14 +172,14 @@ impl Page {
         unsafe { &*self.slots.add(rank as usize) }
     }
 
-    /// Messages posted for a rank.
+    /// Returns the number of messages posted for a rank.
     pub(super) fn inbox(&self, rank: u32) -> &AtomicU64 {
         assert!(rank < self.ranks, "a rank of the run");
         // SAFETY: there is a number for each rank.
         unsafe { &*self.inbox.add(rank as usize) }
     }
 
-    /// Messages posted by one rank for another.
+    /// Returns the number of messages posted by one rank for another.
     pub(super) fn sent(&self, from: u32, to: u32) -> &AtomicU64 {
         assert!(from < self.ranks && to < self.ranks, "ranks of the run");
         // SAFETY: there is a number for each pair.
@@ -185,20 +187,20 @@ impl Page {
     }
 }
 
-/// Sleeps while the number is still the one that was seen; for a second at most.
+/// Sleeps while the number is unchanged, for a second at most.
 pub(super) fn sleep(futex: &AtomicU32, seen: u32) {
     let second = libc::timespec { tv_sec: 1, tv_nsec: 0 };
     // SAFETY: the address is that of a number of 32 bits that other processes share.
     unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAIT, seen, &raw const second) };
 }
 
-/// Wakes who sleeps there.
+/// Wakes the rank that sleeps on this number.
 pub(super) fn wake(futex: &AtomicU32) {
     // SAFETY: as above.
     unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
 
-/// Sleeps for a while \[ns\].
+/// Sleeps for some time \[ns\].
 pub(super) fn nap(time: i64) {
     let time = libc::timespec { tv_sec: 0, tv_nsec: time };
     // SAFETY: sleeps, nothing else.

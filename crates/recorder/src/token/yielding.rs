@@ -1,10 +1,10 @@
 //! Ranks that wait busily outside of the token let each other run.
 //!
-//! Calls that cannot be split are made by all ranks at once. Where an MPI waits in them by looking again and again, as
-//! MPICH does, each rank spends its time slice of milliseconds on waiting before the next one runs, and a call of many
-//! ranks on few cores takes tenths of a second. So a timer interrupts the rank every [`QUANTUM`], and the rank gives
-//! the core away. The timer is set again when the rank has got the core back: one that runs out meanwhile would take it
-//! away at once.
+//! Calls that cannot be split are made by all ranks at once. Some MPIs, such as MPICH, wait in them by
+//! polling. Each rank then spends its time slice of milliseconds on waiting before the next one runs, and a
+//! call of many ranks on few cores takes tenths of a second. So a timer interrupts the rank every
+//! [`QUANTUM`], and the rank gives the core away. The timer is set again when the rank has the core back: a
+//! timer that expires meanwhile would take the core away at once.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -13,23 +13,23 @@ use std::ptr::{null, null_mut};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// How long a rank looks before it lets others run \[ns\].
+/// Time that a rank polls before it lets others run \[ns\].
 const QUANTUM: i64 = 50_000;
 
-/// The timer that runs, plus one; 0: none.
+/// Running timer, plus one; 0 if there is none.
 static RUNNING: AtomicI32 = AtomicI32::new(0);
 
 thread_local! {
-    /// This thread's timer: it interrupts this one alone.
+    /// Timer of this thread, which interrupts only this thread.
     static TIMER: Cell<Option<c_int>> = const { Cell::new(None) };
 }
 
-/// The signal of the timer: one of those for programs, few of which use any.
+/// Returns the signal of the timer: a real-time signal, which few programs use.
 fn signal() -> c_int {
     libc::SIGRTMAX() - 3
 }
 
-/// Does something in which other ranks are waited for.
+/// Runs an action that waits for other ranks.
 pub(super) fn while_waiting<R>(action: impl FnOnce() -> R) -> R {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {
@@ -52,10 +52,10 @@ pub(super) fn while_waiting<R>(action: impl FnOnce() -> R) -> R {
     result
 }
 
-/// A timer for this thread; `None` if there is none to be had: then ranks wait as they did.
+/// Creates a timer for this thread; `None` if the system has none left: then ranks wait without giving way.
 fn make() -> Option<c_int> {
-    // SAFETY: the event is one of zeros but for what is set; there is room for the number. The call itself, since not
-    // every C library has its function where this one is linked.
+    // SAFETY: the event is zero except for the fields set here; there is room for the number. This is the
+    // system call itself, since some C libraries lack its function at this place of the link.
     unsafe {
         let mut event: libc::sigevent = std::mem::zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
@@ -68,7 +68,7 @@ fn make() -> Option<c_int> {
     }
 }
 
-/// The timer runs out after so long; 0: never.
+/// Sets the time until the timer expires \[ns\]; 0: never.
 fn set(timer: c_int, nanoseconds: i64) {
     let time = |tv_nsec| libc::timespec { tv_sec: 0, tv_nsec };
     let when = libc::itimerspec { it_interval: time(0), it_value: time(nanoseconds) };
@@ -76,7 +76,7 @@ fn set(timer: c_int, nanoseconds: i64) {
     unsafe { libc::syscall(libc::SYS_timer_settime, timer, 0, &raw const when, null::<c_void>()) };
 }
 
-/// The handler: others run.
+/// Handler of the timer: lets other ranks run.
 extern "C" fn give_away(_: c_int) {
     let Some(timer) = RUNNING.load(Relaxed).checked_sub(1).filter(|&timer| timer >= 0) else { return };
     // SAFETY: the number of the last error is this thread's own.

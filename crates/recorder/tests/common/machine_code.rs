@@ -1,9 +1,9 @@
-//! What a library's machine code may do.
+//! Checks of a library's machine code.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Whether an instruction may raise a floating-point flag, by its name.
+/// Returns true if an instruction may raise a floating-point flag, by its name.
 fn may_raise(name: &str) -> bool {
     if cfg!(target_arch = "aarch64") {
         let moves = ["fmov", "fcsel", "fabs", "fneg"];
@@ -19,8 +19,8 @@ fn may_raise(name: &str) -> bool {
     x87 || name.starts_with("cvt") || (of_numbers && computes.iter().any(|start| name.starts_with(start)))
 }
 
-/// The instructions of a library that may raise a floating-point flag, each with its function; `None` where there is no
-/// `objdump`.
+/// Returns the instructions of a library that may raise a floating-point flag, each with its function; `None`
+/// if there is no `objdump`.
 pub fn floating_point(library: &Path) -> Option<Vec<String>> {
     let out = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(library).output();
     let Some(out) = out.ok().filter(|out| out.status.success()) else {

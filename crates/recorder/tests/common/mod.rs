@@ -1,5 +1,5 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
-//! Programs of `tests/programs`, run under an MPI of this machine with the recorder before them.
+//! Runs programs of `tests/programs` under an MPI of this machine, with the recorder loaded first.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,15 +7,15 @@ use std::process::{Command, Output};
 use hayase_needs::is_there;
 use hayase_trace::{Communicator, Event, Header, Item, Mark, Reader, Site};
 
-/// The MPIs that are tried.
+/// MPIs under which the programs run.
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
-/// Whether an MPI is there, with its compiler.
+/// Returns true if an MPI is installed with its compiler.
 pub fn installed(mpi: &str) -> bool {
     is_there(&format!("mpicc.{mpi}"))
 }
 
-/// The recorder, as cargo has built it beside this test.
+/// Returns the path of the recorder, which cargo has built beside this test.
 pub fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let library = test.parent().unwrap().join("libhayase_recorder.so");
@@ -23,13 +23,13 @@ pub fn library() -> PathBuf {
     library
 }
 
-/// A run of a program.
+/// Results of a run of a program.
 pub struct Run {
     pub folder: tempfile::TempDir,
     pub output: Output,
 }
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone, Copy)]
 pub struct How<'a> {
     pub ranks: usize,
@@ -50,12 +50,13 @@ pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
     run_compiled(mpi, program, "gcc -g -O1 -frounding-math", how)
 }
 
-/// The same, and nothing is recorded: the recorder is not there.
+/// Compiles and runs a program without the recorder.
 pub fn run_plainly(mpi: &str, program: &str, how: How) -> Option<Run> {
     start(mpi, program, "gcc -g -O1 -frounding-math", how, false)
 }
 
-/// As [`run`], by a compiler with its options; `None` if one of the two is not installed.
+/// Compiles and runs a program, with a compiler and its options; `None` if the MPI or the compiler is not
+/// installed.
 pub fn run_compiled(mpi: &str, program: &str, way: &str, how: How) -> Option<Run> {
     start(mpi, program, way, how, true)
 }
@@ -126,13 +127,13 @@ pub fn compile_fake(source: &str, out: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The interpreters of Python 3.8 to 3.13 that are there, with their versions.
+/// Returns the installed interpreters of Python 3.8 to 3.13, with their versions.
 pub fn interpreters() -> Vec<(PathBuf, String)> {
     let mut candidates: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .flat_map(|folder| (8..=13).map(move |minor| folder.join(format!("python3.{minor}"))))
         .collect();
     candidates.push("/usr/bin/python3".into());
-    // Where pyenv keeps them.
+    // Interpreters installed by pyenv.
     let versions = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pyenv/versions"));
     for entry in versions.into_iter().flat_map(std::fs::read_dir).flatten().flatten() {
         candidates.push(entry.path().join("bin/python3"));
@@ -150,7 +151,7 @@ pub fn interpreters() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Runs a program in Python with the recorder and an MPI library before it.
+/// Runs a program in Python, with the recorder and an MPI library loaded first.
 pub fn run_python(interpreter: &Path, mpi: &Path, program: &Path, variables: &[(&str, &str)]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let traces = folder.path().join("run");
@@ -165,7 +166,7 @@ pub fn run_python(interpreter: &Path, mpi: &Path, program: &Path, variables: &[(
     Run { folder, output }
 }
 
-/// The stream of a rank.
+/// Stream of a rank.
 #[derive(Debug, Default)]
 pub struct Stream {
     pub header: Option<Header>,
@@ -183,7 +184,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Where in the world a rank of a communicator is.
+    /// Returns the rank in the world of a partner.
     pub fn world(&self, event: &Event, peer: i32) -> Option<u32> {
         let peer = usize::try_from(peer).ok()?;
         if event.comm == 0 {
@@ -194,7 +195,7 @@ impl Stream {
         group.get(peer).copied()
     }
 
-    /// The id of the communicator of a call.
+    /// Returns the id of the communicator of a call.
     pub fn id(&self, comm: u32) -> u64 {
         match self.communicators.iter().find(|(index, _)| *index == comm) {
             Some((_, comm)) => comm.id,
@@ -211,7 +212,7 @@ impl Run {
         self.folder.path().join("run")
     }
 
-    /// The run went well.
+    /// Asserts that the run succeeded.
     pub fn assert_success(&self, what: &str) {
         assert!(
             self.output.status.success(),
@@ -222,7 +223,7 @@ impl Run {
         );
     }
 
-    /// What a rank has written.
+    /// Reads the stream of a rank.
     pub fn stream(&self, rank: usize) -> Stream {
         let bytes = std::fs::read(self.path().join(format!("rank-{rank:05}.hyt"))).unwrap();
         let mut reader = Reader::new(bytes.as_slice());

@@ -1,9 +1,9 @@
-//! An MPI library with one rank, which may talk to itself.
+//! A fake MPI library with one rank, which may send to itself.
 //!
-//! It says that it is MPICH, so its handles are numbers. Messages are kept in a list; a request is its position plus a
-//! base, except for sends, which all share one handle: they are complete at once, and MPICH does the same.
+//! It claims to be MPICH, so its handles are numbers. Messages are kept in a list. A request is its position
+//! plus a base, except that all sends share one handle: as in MPICH, they are complete at once.
 //!
-//! With `FAKE_MPI_SIGNAL` set to a number, that signal comes at the first `write` after a barrier.
+//! With `FAKE_MPI_SIGNAL` set to a number, that signal is raised at the first `write` after a barrier.
 
 #![crate_type = "cdylib"]
 #![allow(non_snake_case, reason = "they are the names of MPI")]
@@ -18,11 +18,11 @@ const SEND_REQUEST: c_int = 0x6c00_0001;
 const FIRST_REQUEST: c_int = 0x6c00_0100;
 const ANY_TAG: c_int = -1;
 
-/// Tags and sizes \[B\] of messages under way, and receives by request: their tag.
+/// Tags and sizes \[B\] of messages under way. `RECEIVES` holds the tag of each receive, by request.
 static MESSAGES: Mutex<Vec<(c_int, usize)>> = Mutex::new(Vec::new());
 static RECEIVES: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
 
-/// The signal that comes at the next `write`, or 0.
+/// Signal to raise at the next `write`, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 #[unsafe(no_mangle)]
@@ -100,7 +100,8 @@ unsafe extern "C" fn PMPI_Irecv(
     0
 }
 
-/// Completes a request if its message is there: MPICH's status is count, count and cancelled, source, tag, error.
+/// Completes a request if its message is there. MPICH's status is count, count and cancelled, source, tag,
+/// error.
 unsafe fn complete(request: *mut c_int, status: *mut [c_int; 5]) -> bool {
     // SAFETY: the caller gives a request, and a status or the constant 1.
     unsafe {
@@ -133,11 +134,11 @@ unsafe extern "C" fn PMPI_Test(request: *mut c_int, flag: *mut c_int, status: *m
     0
 }
 
-/// An inner call: what MPI calls of itself is not the program's.
+/// Makes an inner call: calls that MPI makes itself are not the program's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn PMPI_Barrier(comm: c_int) -> c_int {
     let mut request = 0;
-    // SAFETY: as a library that calls itself by its public names.
+    // SAFETY: a library calls itself by its public names.
     unsafe { MPI_Isend(std::ptr::null(), 1, INT, 0, 99, comm, &raw mut request) };
     MESSAGES.lock().unwrap().pop();
     let signal = std::env::var("FAKE_MPI_SIGNAL").map_or(0, |text| text.parse().unwrap());
@@ -145,11 +146,11 @@ unsafe extern "C" fn PMPI_Barrier(comm: c_int) -> c_int {
     0
 }
 
-/// The C library's, for all of the process.
+/// Replaces `write` of the C library for the whole process.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn write(file: c_int, data: *const c_void, size: usize) -> isize {
     let signal = SIGNAL.swap(0, Ordering::Relaxed);
-    // SAFETY: the caller's; and a signal is sent to this thread.
+    // SAFETY: as of the caller; and a signal is sent to this thread.
     unsafe {
         if signal != 0 {
             raise(signal);
@@ -164,7 +165,7 @@ unsafe extern "C" {
     fn MPI_Isend(b: *const c_void, n: c_int, t: c_int, to: c_int, tag: c_int, c: c_int, r: *mut c_int) -> c_int;
 }
 
-/// The names that programs use.
+/// Defines the names that programs use.
 macro_rules! public {
     ($($name:ident $beneath:ident($($argument:ident: $type:ty),*);)*) => {
         $(
@@ -191,7 +192,8 @@ public! {
 mod isend {
     use super::*;
 
-    /// In a module of its own, so that the library itself calls it as others do: by the symbol.
+    /// Defined in a module of its own, so that the library itself calls it like a program does: by the
+    /// symbol.
     #[unsafe(no_mangle)]
     unsafe extern "C" fn MPI_Isend(
         b: *const c_void,

@@ -1,4 +1,4 @@
-//! A program for the MPI library beside it.
+//! Program for the fake MPI library.
 
 #![allow(non_snake_case, reason = "they are the names of MPI")]
 
@@ -31,7 +31,7 @@ fn main() {
         assert_eq!(MPI_Init(std::ptr::null_mut(), std::ptr::null_mut()), 0);
         MPI_Irecv(to, 16, INT, ANY_SOURCE, ANY_TAG, WORLD, &raw mut requests[0]);
         MPI_Irecv(to, 16, INT, 0, 8, WORLD, &raw mut requests[1]);
-        // Found nothing, again and again, from one place.
+        // Finds nothing, again and again, from one place.
         let mut waiting = requests[1];
         for _ in 0..1000 {
             MPI_Test(&raw mut waiting, &raw mut flag, ignore);

@@ -106,7 +106,7 @@ int main(int argc, char **argv) {
         MPI_Comm_free(&merged);
         MPI_Comm_free(&inter);
     }
-    /* Handles are used again. */
+    /* Handles are reused. */
     for (int i = 0; i < 5; i++) {
         MPI_Comm again;
         MPI_Comm_dup(i % 2 ? half : MPI_COMM_WORLD, &again);

@@ -1,4 +1,4 @@
-/* Programs that wait for ever, in the way that is asked for; and one that only seems to. */
+/* Programs that wait for ever, in the way named by the argument; and one that only seems to. */
 #include <mpi.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Makes 300 rounds of messages in a ring, then ends in the way that is asked for: rank 1 does, the others wait for it. */
+/* Makes 300 rounds of messages in a ring, then rank 1 ends in the way named by the argument; the others wait for it. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

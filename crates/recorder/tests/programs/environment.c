@@ -1,5 +1,5 @@
-/* What the floating-point environment is after each call of MPI: flags that the call raised, flags that were raised before,
-   the rounding, and which errors trap. An operator of the program's own divides by zero within MPI.
+/* Prints the floating-point environment after each MPI call: flags that the call raised, flags that were raised before,
+   the rounding, and the errors that trap. An operator of the program divides by zero within MPI.
 
    environment flags | trap | early: `trap` turns traps on after MPI_Init, `early` before it. */
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@ static const int traps = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW;
 static int rank, ranks, quiet;
 static volatile double zero = 0, one = 1;
 
-/* Flags that an MPI raises or not as its progress has it are left out: inexact results. */
+/* The flag of inexact results is left out: some MPIs raise it or not, depending on their progress. */
 static int flags(void) { return fetestexcept(FE_ALL_EXCEPT) & ~FE_INEXACT; }
 
 static void divide(void *in, void *inout, int *count, MPI_Datatype *type) {
@@ -67,13 +67,13 @@ int main(int argc, char **argv) {
     CALL("Allreduce", MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
     CALL("Alltoall", MPI_Alltoall(many, 1, MPI_DOUBLE, more, 1, MPI_DOUBLE, MPI_COMM_WORLD));
     CALL("Comm_dup and Comm_free", { MPI_Comm_dup(MPI_COMM_WORLD, &comm); MPI_Comm_free(&comm); });
-    /* All ranks come to know whether the operator was called anywhere: where is the business of MPI. */
+    /* All ranks learn if the operator was called on any rank: MPI chooses the rank. */
     feclearexcept(FE_ALL_EXCEPT);
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
     int mine = flags(), all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_BOR, MPI_COMM_WORLD);
     printf("rank %d: an operator of the program raises %x\n", rank, all);
-    /* So many that the recorder writes and compresses, and once more with many sites of requests. */
+    /* Enough calls for the recorder to write and compress, and again with many sites of requests. */
     feclearexcept(FE_ALL_EXCEPT);
     for (int i = 0; i < 20000; i++) {
         MPI_Isend(&in, 1, MPI_DOUBLE, MPI_PROC_NULL, i * 7919 % 32000, MPI_COMM_WORLD, &requests[0]);

@@ -1,5 +1,5 @@
-/* Every kind of message between ranks 2k and 2k+1, with wildcards, statuses that nobody wants, handles that are
-   used again. Prints nothing; the trace is what is looked at. */
+/* Every kind of message between ranks 2k and 2k+1, with wildcards, ignored statuses and reused handles.
+   Prints nothing; the tests look at the trace. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,13 +80,13 @@ int main(int argc, char **argv) {
         }
         MPI_Request_free(&p);
     }
-    /* To and from both at once, and to nobody. */
+    /* Both directions at once, and MPI_PROC_NULL. */
     MPI_Sendrecv(a, 3, MPI_DOUBLE, other, 50, b[0], 1000, MPI_DOUBLE, MPI_ANY_SOURCE, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Sendrecv_replace(a, 4, MPI_DOUBLE, other, 51, other, 51, MPI_COMM_WORLD, &status);
     MPI_Sendrecv(a, 3, MPI_DOUBLE, MPI_PROC_NULL, 50, b[0], 1000, MPI_DOUBLE, MPI_PROC_NULL, 50, MPI_COMM_WORLD, &status);
     if (status.MPI_SOURCE != MPI_PROC_NULL) return 1;
     MPI_Send(a, 3, MPI_DOUBLE, MPI_PROC_NULL, 50, MPI_COMM_WORLD);
-    /* A receive that is cancelled never took place. */
+    /* A cancelled receive never took place. */
     MPI_Request c;
     MPI_Irecv(b[0], 10, MPI_DOUBLE, other, 99, MPI_COMM_WORLD, &c);
     MPI_Cancel(&c);

@@ -1,4 +1,4 @@
-/* What the trace has as time alone: partitioned messages, persistent collective operations, counts of 64 bits (MPI 4). */
+/* Calls of which the trace has only the time: partitioned messages, persistent collective operations, counts of 64 bits (MPI 4). */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* What a recorded call costs: sends to nobody, below so many functions that call each other. Prints processor time a call. */
+/* Cost of a recorded call: sends to MPI_PROC_NULL, below nested functions. Prints the processor time a call. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

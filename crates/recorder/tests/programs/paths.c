@@ -1,5 +1,5 @@
-/* One function calls MPI and is called in many ways. For each call it prints the return addresses on the way up to `main`, as each
-   function knows its own: what the recorder finds must be the same. */
+/* One function calls MPI and is called in many ways. For each call it prints the return addresses up to `main`, each known to
+   its function. The recorder must find the same ones. */
 #include <alloca.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ FUNCTION void second(int tag) {
     sink = 2;
 }
 
-/* The frame has no fixed size: only the frame pointer knows where it begins. */
+/* The frame has no fixed size: only the frame pointer tells its begin. */
 FUNCTION void grown(int tag, int size) {
     ENTER;
     char *room = alloca(size);
@@ -52,7 +52,7 @@ FUNCTION void grown(int tag, int size) {
     sink = room[size / 2];
 }
 
-/* The stack is aligned anew: the frame begins where a word says that the frame pointer leads to. */
+/* The stack is realigned: the frame begins at an address in a word that the frame pointer leads to. */
 FUNCTION void aligned(int tag, int size) {
     ENTER;
     __attribute__((aligned(64))) char room[256];
@@ -82,12 +82,12 @@ FUNCTION void *thread(void *tag) {
 
 static ucontext_t outside, inside;
 
-/* On a stack that is no thread's. */
+/* On a stack that belongs to no thread. */
 static void coroutine(void) { first(10); }
 
 int main(int argc, char **argv) {
     int provided, tag = 9;
-    /* Not unrolled: that would be other places. */
+    /* Not unrolled: that would make more places. */
     volatile int rounds = 3;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     for (int round = 0; round < rounds; round++) {

@@ -1,5 +1,5 @@
-/* Persistent receives of rank 0 that leave open from whom and with what tag: started one by one, and together with others; one
-   is cancelled. */
+/* Persistent receives of rank 0 with open source and tag: started one by one, and together with others; one is
+   cancelled. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {
@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     double data[3][100], back[2] = {0, 0};
     if (rank == 0) {
-        /* Three for anybody with any tag, and between them two that leave nothing open. */
+        /* Three from any source with any tag, and between them two that leave nothing open. */
         MPI_Request r[5];
         MPI_Recv_init(data[0], 100, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, own, &r[0]);
         MPI_Send_init(&back[0], 1, MPI_DOUBLE, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &r[1]);
@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
             MPI_Send(data[0], round + 1 + rank, MPI_DOUBLE, 0, round + 1, own);
             MPI_Barrier(own);
         }
-        /* Not before the receive that is cancelled, which would take it. */
+        /* Sent after the cancelled receive, which would take it otherwise. */
         MPI_Barrier(own);
         MPI_Send(data[0], 1, MPI_DOUBLE, 0, 9, own);
     }

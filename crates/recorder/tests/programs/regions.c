@@ -1,4 +1,4 @@
-/* Regions: by the header, by levels of MPI_Pcontrol, in each other, unmatched, and around receives that come late. */
+/* Regions: by the header, by levels of MPI_Pcontrol, nested, unmatched, and around late receives. */
 #include "hayase.h"
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         work(100000);
         MPI_Barrier(MPI_COMM_WORLD);
         hayase_region_begin("solve");
-        /* The event of the receive waits until it is known what came; what follows waits with it. */
+        /* The event of the receive waits until its message is known; later events wait with it. */
         MPI_Irecv(&data, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &request);
         hayase_region_begin("send");
         MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 3, MPI_COMM_WORLD);
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     MPI_Pcontrol(7);
     MPI_Pcontrol(-7, "not a name here");
     MPI_Pcontrol(-2);
-    /* No name: nothing there, nothing that can be read, no text. */
+    /* No name: a null pointer, memory that cannot be read, no text. */
     MPI_Pcontrol(1, (char *)0);
     MPI_Pcontrol(-1, (char *)1);
     MPI_Pcontrol(1, (char *)-4096);

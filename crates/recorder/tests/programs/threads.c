@@ -1,12 +1,12 @@
 /* Programs of several threads, by the first word; those of two ranks need two.
-     multiple    four threads, of which one initialised MPI, send 100 messages each to nobody, at the same time
-     serialized  the same one after the other
+     multiple    four threads, one of which initialised MPI, send 100 messages each to MPI_PROC_NULL, at the same time
+     serialized  the same, one after another
      pingpong    two threads, each with its peer on a tag of its own: ROUNDS (200) messages there and back, WORK (0) additions
                  between
      requests    one thread starts receives and sends, another waits for them; a third receives from any source
-     many        50 threads, one after the other; then four at once
+     many        50 threads, one after another; then four at once
      openmp      a region of four threads in each of ten rounds, with a collective operation between
-     outlives    a thread that has called is still there when MPI is finalised
+     outlives    a thread that has called still exists when MPI is finalised
      abort, kill, exit   a thread ends the program while the first is in MPI */
 #include <mpi.h>
 #include <pthread.h>

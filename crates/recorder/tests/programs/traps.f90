@@ -1,5 +1,5 @@
-! Errors of floating point trap from before MPI_Init on (compiled with -ffpe-trap=invalid,zero,overflow); an average is computed over
-! and over. Then no error may trap any more, one is made, and all flags are printed.
+! Floating-point errors trap from before MPI_Init on (compiled with -ffpe-trap=invalid,zero,overflow), while an average is computed
+! repeatedly. Then traps are switched off, an error is made, and all flags are printed.
 program traps
    use, intrinsic :: ieee_exceptions
    use mpi
@@ -25,7 +25,7 @@ program traps
    call MPI_Allreduce(y, x, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
    call ieee_get_flag(ieee_usual, flags)
    print '(a,i0,a,3l2)', 'rank ', rank, ': then', flags
-   ! Or else it traps at the end, where the compiler puts back what may trap.
+   ! Otherwise it traps at the end, where the compiler restores the traps.
    call ieee_set_flag(ieee_usual, .false.)
    call MPI_Finalize(error)
 end program

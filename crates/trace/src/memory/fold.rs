@@ -1,23 +1,23 @@
-//! From runs to nests.
+//! Folding of runs into nests.
 //!
-//! Each site has a tower of open nests, one a level: a run that continues the open nest of level 1 makes it longer; one
-//! that does not closes it, and the closed nest is offered to level 2 in the same way. Nothing is ever looked at twice,
-//! so a run costs a comparison of a few numbers.
+//! Each site has a stack of open nests, one for each level. A run that continues the open nest of level 1
+//! extends it. Any other run closes it, and the closed nest is added to level 2 in the same way. No run is
+//! looked at twice, so a run costs a comparison of a few numbers.
 
 use std::io;
 
 use super::nest::{DEPTH, Gather, Level, Nest, Run};
 
-/// Runs of at most so many accesses may become part of a gather, when no rule joins them.
+/// Longest run that may become part of a gather, if no rule joins the runs.
 pub const SHORT: u64 = 3;
 
-/// A gather ends when so many distances in a row are the same: from there on it is a run.
+/// Number of equal distances in a row at which a gather ends: from there on it is a run.
 const REGULAR: u32 = 12;
 
-/// Longest gather: what a folder keeps in memory.
+/// Longest gather, which a folder keeps in memory.
 const LONGEST_GATHER: usize = 1 << 12;
 
-/// Where nests and gathers go.
+/// Receiver of nests and gathers.
 pub trait Sink {
     /// Takes a nest.
     ///
@@ -35,10 +35,10 @@ pub trait Sink {
 /// Folds the runs of one site, given in the order of their positions.
 #[derive(Clone, Debug, Default)]
 pub struct Folder {
-    /// `open[d]`: a nest of `d + 1` loops and how often the outermost has gone round; that one is not yet in the nest.
+    /// `open[d]`: a nest of `d + 1` loops, and its outermost loop so far, which is not yet in the nest.
     open: [Option<(Nest, Level)>; DEPTH - 1],
     gather: Gather,
-    /// Distance of the last two addresses of the gather, and how often it was the same before.
+    /// Distance of the last two addresses of the gather, and number of times that it was the same before.
     delta: u64,
     alike: u32,
 }
@@ -59,7 +59,7 @@ impl Folder {
                 let step = run.step;
                 let mut addresses = std::mem::take(&mut self.gather.addresses);
                 addresses.clear();
-                // So that adding to it never asks for memory.
+                // Reserves memory, so that adding an address never allocates.
                 addresses.reserve(LONGEST_GATHER);
                 self.gather = Gather { site: run.site, size: run.size, first: before.first, step, addresses };
                 let mut whole = before;
@@ -74,7 +74,7 @@ impl Folder {
         self.push(0, nest, sink)
     }
 
-    /// Closes everything: an interval is over.
+    /// Closes all nests and the gather at the end of an interval.
     ///
     /// # Errors
     /// Those of the sink.
@@ -89,8 +89,8 @@ impl Folder {
         }
     }
 
-    /// The position at which an access would continue the open gather, and the step from there; `None`: there is no
-    /// gather.
+    /// Returns the position at which an access would continue the open gather, and the step from there;
+    /// `None` if there is no gather.
     #[inline]
     pub fn gathering(&self) -> Option<(u64, u64)> {
         let Gather { first, step, addresses, .. } = &self.gather;
@@ -100,8 +100,8 @@ impl Folder {
         }
     }
 
-    /// Adds an access to the open gather, which must have said that this is its position; `false`: the gather is long
-    /// or a rule has set in, and it must be closed; nothing has happened.
+    /// Adds an access at the position that [`gathering`](Self::gathering) has returned. Returns `false` and
+    /// does nothing if the gather must be closed, because it is long or follows a rule from here on.
     #[inline]
     pub fn gather(&mut self, address: u64) -> bool {
         let addresses = &mut self.gather.addresses;
@@ -116,7 +116,8 @@ impl Folder {
         true
     }
 
-    /// Whether the open nest is one short run, or two, that this one continues in time and not in address.
+    /// Returns true if the open nest is one short run, or two, that this run continues in position but not in
+    /// address.
     fn begins_gather(&self, nest: &Nest, step: u64) -> bool {
         let Some((open, level)) = &self.open[0] else { return false };
         let (Some(inner), Some(this)) = (open.levels().first(), nest.levels().first()) else { return false };
@@ -130,8 +131,8 @@ impl Folder {
             && (level.count == 1 || level.step == step.wrapping_mul(inner.count))
             && nest.first == next(level.count)
             && !continues(open, level, nest)
-            // A second run may be the second round of a loop; a third one that fits nowhere, or one of another form, is
-            // not.
+            // A second run may be the second iteration of a loop. A third one that does not fit, or one of
+            // another form, cannot.
             && (level.count == 2 || open.levels() != nest.levels())
     }
 
@@ -183,7 +184,7 @@ impl Folder {
 
 const ONCE: Level = Level { count: 1, stride: 0, step: 0 };
 
-/// Whether `next` is the next iteration of a loop around `open`.
+/// Returns true if `next` is the next iteration of a loop around `open`.
 fn continues(open: &Nest, outer: &Level, next: &Nest) -> bool {
     let round = outer.count;
     open.levels() == next.levels()

@@ -6,26 +6,26 @@ use super::nest::{Gather, Kind, Nest, Run, Site, Totals};
 use super::read::{Item, Reader};
 use crate::ReadError;
 
-/// What a rank accessed between two of its calls.
+/// Accesses of a rank between two of its calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interval {
-    /// It lies before the call with this index.
+    /// Index of the call after the interval.
     pub number: u64,
     /// Accesses that follow a rule, by the position of the first.
     pub nests: Vec<Nest>,
-    /// Accesses that do not, by the position of the first.
+    /// Accesses that follow no rule, by the position of the first.
     pub gathers: Vec<Gather>,
     /// Functions that began or ended ([`Kind::Frame`]), by position; no accesses.
     pub frames: Vec<Nest>,
     /// Blocks of memory that began or ended ([`Kind::Block`]), by position; no accesses.
     pub blocks: Vec<Nest>,
-    /// Reasons why memory may change unseen, from where on and up to where ([`Kind::Hazard`]), by position; no
+    /// Reasons why memory may change unseen, with their begin and end ([`Kind::Hazard`]), by position; no
     /// accesses.
     pub hazards: Vec<Nest>,
 }
 
 impl Interval {
-    /// All accesses as runs, by the position of the first of each.
+    /// Returns all accesses as runs, by the position of the first of each.
     ///
     /// Cost: as many runs as the nests have iterations of their outer loops.
     pub fn runs(&self) -> Vec<Run> {
@@ -35,14 +35,14 @@ impl Interval {
         runs
     }
 
-    /// How many accesses it has.
+    /// Number of accesses.
     pub fn accesses(&self) -> u64 {
         let gathers = self.gathers.iter().map(|gather| gather.addresses.len() as u64);
         self.nests.iter().map(Nest::count).chain(gathers).fold(0, u64::saturating_add)
     }
 }
 
-/// Reads a file of accesses by intervals; those without any record are left out.
+/// Reads a file of accesses by intervals; intervals without any record are left out.
 #[derive(Debug)]
 pub struct Intervals<R> {
     reader: Reader<R>,
@@ -53,30 +53,31 @@ pub struct Intervals<R> {
 }
 
 impl<R: Read> Intervals<R> {
-    /// Starts at the beginning of a file.
+    /// Creates a reader at the beginning of a file.
     pub fn new(input: R) -> Self {
         Self { reader: Reader::new(input), sites: Vec::new(), notes: Vec::new(), totals: None, next: None }
     }
 
-    /// The sites known so far: all that the intervals up to now refer to.
+    /// Sites known so far: all that the intervals up to now refer to.
     pub fn sites(&self) -> &[Site] {
         &self.sites
     }
 
-    /// What the header says: names and values.
+    /// Names and values in the header.
     pub fn notes(&self) -> &[(String, String)] {
         &self.notes
     }
 
-    /// What the end says; `None` before it was reached.
+    /// Totals at the end of the file; `None` before it was reached.
     pub fn totals(&self) -> Option<Totals> {
         self.totals
     }
 
-    /// The next interval; `None` after the last.
+    /// Reads the next interval; `None` after the last.
     ///
     /// # Errors
-    /// The file is truncated or damaged. Asked again, what there was of the interval is lost, earlier ones are right.
+    /// The file is truncated or damaged. Records of the present interval are lost, earlier intervals are
+    /// right.
     #[allow(clippy::should_implement_trait, reason = "an error is no item")]
     pub fn next(&mut self) -> Result<Option<Interval>, ReadError> {
         let mut interval: Option<Interval> = self.next.take().map(|number| Interval { number, ..Interval::default() });

@@ -1,20 +1,22 @@
-//! The memory accesses of a program between its MPI calls, as nests of affine runs: exact in address and in order.
+//! Memory accesses of a program between its MPI calls, as nests of affine runs: exact in address and in
+//! order.
 //!
-//! An *interval* is what a rank does between two recorded calls: interval `n` lies before the call with index `n` of
-//! the rank's stream and after the call before that. Accesses are numbered from 0 within an interval, in the order in
-//! which they happened: that number is the *position*. A *site* is an instruction that accesses memory.
+//! An *interval* is the time of a rank between two recorded calls: interval `n` lies before the call with
+//! index `n` of the rank's stream and after the previous call. Accesses are numbered from 0 within an
+//! interval, in the order in which they happened: that number is the *position*. A *site* is an instruction
+//! that accesses memory.
 //!
-//! A loop touches addresses and positions that are affine functions of its index, so one [`Nest`] holds what a
-//! whole nest of loops did at one site: with `count_d`, `stride_d` \[B\] and `step_d` of each level `d`,
+//! A loop touches addresses and positions that are affine functions of its index. So one [`Nest`] holds all
+//! accesses of a nest of loops at one site, with `count_d`, `stride_d` \[B\] and `step_d` of each level `d`:
 //! ```text
 //! address(i_0, i_1, ...)  = base  + sum_d i_d stride_d
 //! position(i_0, i_1, ...) = first + sum_d i_d step_d        0 <= i_d < count_d
 //! ```
-//! where level 0 is the innermost. What is affine in its position but not in its address (`x[column[k]]`) is a
-//! [`Gather`]. Expanded, nests and gathers of an interval give every access once and no other.
+//! where level 0 is the innermost. Accesses that are affine in position but not in address (`x[column[k]]`)
+//! are a [`Gather`]. Expanded, nests and gathers of an interval give every access once and no other.
 //!
-//! **Loops.** Within a [`Run`] the index `i` counts executions of one source line, so "iterations 1 to 500 of 1000 of
-//! line 15" are the runs of the sites of that line from index 0 to 499.
+//! **Loops.** The index `i` of a [`Run`] counts executions of one source line. So "iterations 1 to 500 of 1000 of line
+//! 15" are the runs of the sites of that line from index 0 to 499.
 //!
 //! [`Folder`] makes nests from runs, [`Writer`] and [`Reader`] keep them in a file (`rank-00012.mem`,
 //! `docs/internals/trace-format.md`).

@@ -1,4 +1,4 @@
-//! Reading a file of accesses.
+//! Reader of files of accesses.
 
 use std::io::Read;
 
@@ -8,26 +8,26 @@ use crate::ReadError;
 use crate::chunk::{self, Chunks};
 use crate::code::{Cursor, unfold};
 
-/// What a file of accesses says next.
+/// An item of a file of accesses.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Item<'a> {
-    /// What the program is: names and values.
+    /// Description of the program: names and values.
     Header(&'a [(String, String)]),
     /// A site and its number.
     Site(u32, &'a Site),
-    /// What follows is of this interval.
+    /// Begin of an interval, by number.
     Interval(u64),
     /// Accesses that follow a rule.
     Nest(&'a Nest),
-    /// Accesses that do not.
+    /// Accesses that follow no rule.
     Gather(&'a Gather),
-    /// The file ends as it should.
+    /// Regular end of the file.
     End(Totals),
 }
 
 /// Reads a file of accesses, one item at a time.
 ///
-/// Memory: a chunk (at most 32 MiB) and the last record of every site, whatever the file says.
+/// Memory: a chunk (at most 32 MiB) and the last record of every site, for any file.
 #[derive(Debug)]
 pub struct Reader<R> {
     chunks: Chunks<R>,
@@ -40,11 +40,11 @@ pub struct Reader<R> {
     nest: Nest,
     gather: Gather,
     records: u64,
-    /// Nothing more is read: the end was reached, or a mistake.
+    /// Set at the end or after an error: nothing more is read.
     over: bool,
 }
 
-/// What [`Item`] the reader holds.
+/// Kind of [`Item`] that the reader holds.
 enum Held {
     Header,
     Site(u32),
@@ -55,7 +55,7 @@ enum Held {
 }
 
 impl<R: Read> Reader<R> {
-    /// Starts at the beginning of a file.
+    /// Creates a reader at the beginning of a file.
     pub fn new(input: R) -> Self {
         Self {
             chunks: Chunks::new(input),
@@ -72,7 +72,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The next item; `None` after the end, and after an error.
+    /// Reads the next item; `None` after the end, and after an error.
     ///
     /// # Errors
     /// The file is truncated or damaged; everything before is right.
@@ -156,12 +156,12 @@ impl<R: Read> Reader<R> {
             let length = cursor.take(bytes).ok_or_else(cut_off)?;
             let at = cursor.at;
             cursor.slice(bytes, length).ok_or_else(cut_off)?;
-            // Columns of later versions are passed over.
+            // Columns of later versions are skipped.
             if let Some(column) = self.columns.get_mut(i as usize) {
                 *column = Cursor { at, end: cursor.at };
             }
         }
-        // Every item takes a byte at least in the column of sites.
+        // Every item takes at least a byte in the column of sites.
         if items > self.columns[column::SITE].left() as u64 {
             return Err(format!("a block claims to have {items} records"));
         }
@@ -230,7 +230,7 @@ impl<R: Read> Reader<R> {
                 return Ok(Held::Gather);
             }
             let count = self.take(column::COUNT)?;
-            // Every address but the first takes a byte at least.
+            // Every address except the first takes at least a byte.
             if count == 0 || count - 1 > self.columns[column::ADDRESS].left() as u64 {
                 return Err(format!("a gather claims to have {count} addresses"));
             }

@@ -1,8 +1,9 @@
-//! Writing a file of accesses.
+//! Writer of files of accesses.
 //!
-//! A record (nest or gather) is given as differences to the last record of its site. The first record of a site in an
-//! interval is compared with the first in the interval before where it was, since programs repeat themselves from one
-//! exchange to the next, and later ones with the one before. Each kind of number has a column of its own.
+//! A record (nest or gather) is written as differences to an earlier record of its site. The first record of
+//! a site in an interval is compared with the first one in the last interval that has any, since programs
+//! repeat themselves from one exchange to the next. Later records are compared with the previous one. Each
+//! kind of number has a column of its own.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -14,15 +15,15 @@ use super::nest::{Gather, Kind, Level, Nest, SIGNATURE, Site, Totals};
 use crate::chunk::{self, Packer};
 use crate::code::{Crc, fold, put};
 
-/// The columns of a chunk of accesses, in the order in which they are stored.
+/// Columns of a chunk of accesses, in the order in which they are stored.
 pub(super) mod column {
-    /// 0: an interval begins; 1: a site becomes known; else a record, of the site with this number less two.
+    /// 0: an interval begins; 1: a new site; otherwise a record, of the site with this number minus two.
     pub(crate) const SITE: usize = 0;
     /// Definitions of sites.
     pub(crate) const DEFINITION: usize = 1;
-    /// Numbers of intervals, less that of the one before.
+    /// Numbers of intervals, minus that of the previous one.
     pub(crate) const INTERVAL: usize = 2;
-    /// What differs: the bits below.
+    /// Set of differences: the bits below.
     pub(crate) const MASK: usize = 3;
     /// First positions.
     pub(crate) const FIRST: usize = 4;
@@ -36,46 +37,46 @@ pub(super) mod column {
     pub(crate) const STRIDE: usize = 8;
     /// Steps of levels and gathers.
     pub(crate) const STEP: usize = 9;
-    /// Addresses of gathers but the first.
+    /// Addresses of gathers except the first.
     pub(crate) const ADDRESS: usize = 10;
-    /// How many there are.
+    /// Number of columns.
     pub(crate) const COLUMNS: usize = 11;
 }
 
 /// Bits of the mask. The lowest three are the number of levels.
 pub(super) const LEVELS: u8 = 7;
-/// The levels are others than those of the last record.
+/// The levels differ from those of the last record.
 pub(super) const CHANGED: u8 = 8;
-/// The size is another one.
+/// The size differs.
 pub(super) const SIZED: u8 = 16;
 /// A gather.
 pub(super) const GATHER: u8 = 32;
 /// A gather whose addresses are those of an earlier one of its site.
 pub(super) const REPEAT: u8 = 64;
-/// All bits there are.
+/// All defined bits.
 pub(super) const BITS: u8 = 127;
 
-/// A chunk is written when its columns have so many bytes together \[B\].
+/// Size of all columns together at which a chunk is written \[B\].
 const FULL: usize = 256 << 10;
 /// Level of compression: the default of zstd.
 const LEVEL: i32 = 3;
 
-/// The gathers of a site that a later one may repeat: programs read through the same lists of indices again and again.
-/// Writer and reader keep the same ones.
+/// Gathers of a site that a later one may repeat: programs read through the same lists of indices again and
+/// again. Writer and reader keep the same gathers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     gathers: Vec<Vec<u64>>,
-    /// Addresses in all of them.
+    /// Number of addresses in all of them.
     length: usize,
-    /// The one that is repeated next if the program does again what it did.
+    /// Gather expected next if the program repeats itself.
     next: usize,
 }
 
-/// Most addresses that are kept of a site: 2 MiB.
+/// Largest number of addresses kept for a site: 2 MiB.
 const KEPT: usize = 1 << 18;
 
 impl History {
-    /// Number `ahead` after the one that is expected, which is thereby repeated.
+    /// Returns the gather `ahead` places after the expected one, and expects its successor next.
     pub(super) fn repeat(&mut self, ahead: i64) -> Option<&[u64]> {
         let index = self.next.wrapping_add_signed(ahead as isize);
         let gather = self.gathers.get(index)?;
@@ -83,27 +84,28 @@ impl History {
         Some(gather)
     }
 
-    /// Keeps a gather and returns its number; in the place of all others where there is no room.
+    /// Keeps a gather and returns its number; if there is no room, it replaces all others.
     pub(super) fn keep(&mut self, addresses: &[u64]) -> usize {
         if self.length + addresses.len() > KEPT {
             *self = Self::default();
         }
         self.length += addresses.len();
         self.gathers.push(addresses.to_vec());
-        // A sequence that is seen for the second time begins with its first gather.
+        // A sequence that repeats begins with its first gather.
         self.next = 0;
         self.gathers.len() - 1
     }
 }
 
-/// What finds a gather in a history.
+/// Finds a gather in a history.
 #[derive(Clone, Debug, Default)]
 struct Finder {
     numbers: FxHashMap<u64, usize>,
 }
 
 impl Finder {
-    /// How far ahead of the expected one the kept gather with these addresses is; keeps it if there is none.
+    /// Returns the distance from the expected gather to the kept one with these addresses; keeps them if
+    /// there is none.
     fn find_or_keep(&mut self, addresses: &[u64], history: &mut History) -> Option<i64> {
         let is = |index: usize| history.gathers.get(index).is_some_and(|kept| kept == addresses);
         if is(history.next) {
@@ -126,14 +128,14 @@ impl Finder {
     }
 }
 
-/// What is remembered of a site, so that its next record can be told by what is different.
+/// State of a site, from which its next record is encoded as differences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Last {
     /// Number of the interval of the last record, plus one.
     pub(super) interval: u64,
-    /// The first record of that interval.
+    /// First record of that interval.
     pub(super) first: (u64, u64),
-    /// The last record: position and address.
+    /// Last record: position and address.
     pub(super) last: (u64, u64),
     pub(super) size: u64,
     pub(super) levels: Vec<Level>,
@@ -141,7 +143,7 @@ pub(super) struct Last {
 }
 
 impl Last {
-    /// Position and address that the next record is compared with.
+    /// Returns the position and address that the next record is compared with.
     pub(super) fn reference(&self, interval: u64) -> (u64, u64) {
         if self.interval == interval.wrapping_add(1) { self.last } else { self.first }
     }
@@ -157,17 +159,17 @@ impl Last {
 
 /// Writes a file of accesses.
 ///
-/// What is not yet written stays in memory until a chunk is full (256 KiB before compression), or
-/// [`flush`](Self::flush), [`finish`](Self::finish) or [`finish_stored`](Self::finish_stored) is called.
+/// Data stays in memory until a chunk is full (256 KiB before compression), or [`flush`](Self::flush),
+/// [`finish`](Self::finish) or [`finish_stored`](Self::finish_stored) is called.
 pub struct Writer<W: Write> {
     out: W,
     columns: [Vec<u8>; column::COLUMNS],
-    /// Items in `columns`.
+    /// Number of items in `columns`.
     pending: u64,
-    /// Bytes in `columns` by a cautious estimate.
+    /// Upper estimate of the bytes in `columns`.
     filled: usize,
     interval: u64,
-    /// The interval that was last written of, plus one.
+    /// Last interval that was written, plus one.
     told: u64,
     sites: Vec<Last>,
     finders: Vec<Finder>,
@@ -178,7 +180,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a file; the notes say what the program is, or anything else.
+    /// Starts a file; the notes describe the program, or anything else.
     ///
     /// # Errors
     /// Those of `out`.
@@ -192,12 +194,12 @@ impl<W: Write> Writer<W> {
         }
         let mut packer = Packer::new(LEVEL)?;
         out.write_all(&SIGNATURE)?;
-        // As it is: so that a file can be recognised by eye.
+        // Not compressed, so that people can recognise a file.
         packer.write(&mut out, chunk::HEADER, text.as_bytes(), false)?;
         Ok(Self {
             out,
-            // What is added in the handler of a signal must not ask for memory: so it is there from the start. Pages
-            // that are never touched cost nothing.
+            // Adding records in a signal handler must not allocate memory: so it is reserved from the start.
+            // Pages that are never touched cost nothing.
             columns: std::array::from_fn(|_| Vec::with_capacity(2 * FULL)),
             pending: 0,
             filled: 0,
@@ -212,7 +214,7 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Makes a site known and returns its number.
+    /// Adds a site and returns its number.
     pub fn site(&mut self, site: &Site) -> u32 {
         self.sites.push(Last::default());
         self.finders.push(Finder::default());
@@ -227,26 +229,26 @@ impl<W: Write> Writer<W> {
         (self.sites.len() - 1) as u32
     }
 
-    /// Records are of this interval from now on.
+    /// Begins an interval: later records belong to it.
     ///
     /// # Errors
-    /// Those of what is written to, when a chunk is full.
+    /// Those of the output, when a chunk is full.
     pub fn interval(&mut self, number: u64) -> io::Result<()> {
         self.interval = number;
         self.flush_if_full()
     }
 
-    /// Whether the present interval has a record already, so that its number is known to all.
+    /// Returns true if the present interval already has a record, so that its number is written.
     pub fn is_told(&self) -> bool {
         self.told == self.interval + 1
     }
 
-    /// How many nests and gathers there are so far.
+    /// Number of nests and gathers so far.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// What is written to.
+    /// Output of the writer.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.out
     }
@@ -263,7 +265,7 @@ impl<W: Write> Writer<W> {
         put(&mut columns[column::SITE], u64::from(site) + 2);
         let last = &mut self.sites[index];
         let mut mask = mask | levels.len() as u8;
-        // A gather has no levels and leaves those of the last nest as they are.
+        // A gather has no levels and leaves those of the last nest unchanged.
         if mask & GATHER == 0 && last.levels != levels {
             mask |= CHANGED;
         }
@@ -292,13 +294,13 @@ impl<W: Write> Writer<W> {
         self.filled += 16;
     }
 
-    /// Writes nothing more of itself: before [`finish_stored`](Self::finish_stored) in the handler of a signal.
+    /// Stops writing full chunks, before [`finish_stored`](Self::finish_stored) in a signal handler.
     pub fn hold(&mut self) {
         self.held = true;
     }
 
     fn flush_if_full(&mut self) -> io::Result<()> {
-        // A record takes six bytes at least; whether the columns are full is worth a look now and then only.
+        // A record takes at least six bytes; so it suffices to check now and then if the columns are full.
         if self.filled >= FULL / 8 && !self.held {
             self.filled = self.columns.iter().map(Vec::len).sum();
             if self.filled >= FULL {
@@ -309,10 +311,10 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what has been added so far.
+    /// Writes all data added so far.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         if self.pending == 0 {
             return Ok(());
@@ -328,11 +330,11 @@ impl<W: Write> Writer<W> {
         self.packer.write(&mut self.out, chunk::ACCESSES, &self.raw, true)
     }
 
-    /// Writes what has been added so far and the end, without compression and without asking for memory: for the
-    /// handler of a signal, provided it did not interrupt a call of this writer. Nothing may be added afterwards.
+    /// Writes all data added so far and the end, without compression and without allocating memory. For a
+    /// signal handler that did not interrupt a call of this writer. Nothing may be added afterwards.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn finish_stored(&mut self, totals: Totals) -> io::Result<()> {
         if self.pending > 0 {
             let mut heads = [Short::default(); column::COLUMNS + 1];
@@ -369,10 +371,10 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Ends the file; returns what was written to.
+    /// Ends the file; returns the output.
     ///
     /// # Errors
-    /// Those of what is written to.
+    /// Those of the output.
     pub fn finish(mut self, totals: Totals) -> io::Result<W> {
         self.flush()?;
         self.finish_stored(totals)?;
@@ -416,7 +418,7 @@ impl<W: Write> fmt::Debug for Writer<W> {
     }
 }
 
-/// A few numbers of at most ten bytes each, without memory of the heap.
+/// A few numbers of at most ten bytes each, without heap memory.
 #[derive(Clone, Copy)]
 struct Short {
     bytes: [u8; 40],

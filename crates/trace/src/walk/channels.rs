@@ -1,32 +1,32 @@
-//! Which send meets which receive.
+//! Matching of sends and receives.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-/// Messages that do not overtake each other.
+/// Channel of messages that do not overtake each other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Channel {
-    /// Who sends, a rank of the world.
+    /// Sender, a rank of the world.
     pub from: u32,
-    /// Who receives.
+    /// Receiver, a rank of the world.
     pub to: u32,
-    /// The communicator, by [`Communicators::id`](super::Communicators::id).
+    /// Communicator, by [`Communicators::id`](super::Communicators::id).
     pub comm: u64,
-    /// The tag.
+    /// Tag.
     pub tag: i32,
 }
 
-/// Sends and receives that have not met yet, with what is kept of each.
+/// Sends and receives without a partner so far, with the data kept for each.
 ///
-/// Ranks may be read side by side or one after the other: only the order on either side counts. Cost: a look-up for
-/// each; memory: what has not met, and an entry for each channel.
+/// Ranks may be read side by side or one after another: only the order on either side counts. Cost: a look-up
+/// for each; memory: sends and receives without a partner, and an entry for each channel.
 #[derive(Clone, Debug)]
 pub struct Channels<S, R> {
     of: FxHashMap<Channel, Unmet<S, R>>,
 }
 
-/// One of the two is empty.
+/// Unmatched sends and receives of a channel. One of the two lists is empty.
 #[derive(Clone, Debug)]
 struct Unmet<S, R> {
     sends: VecDeque<S>,
@@ -46,7 +46,7 @@ impl<S, R> Default for Unmet<S, R> {
 }
 
 impl<S, R> Channels<S, R> {
-    /// The next send of a channel, and the receive that takes it, if that has been posted.
+    /// Adds the next send of a channel; returns it with the receive that takes it, if that has been posted.
     pub fn send(&mut self, channel: Channel, send: S) -> Option<(S, R)> {
         let unmet = self.of.entry(channel).or_default();
         match unmet.receives.pop_front() {
@@ -58,7 +58,7 @@ impl<S, R> Channels<S, R> {
         }
     }
 
-    /// The next receive of a channel, and the message that it takes, if that has been sent.
+    /// Adds the next receive of a channel; returns it with the message that it takes, if that has been sent.
     pub fn receive(&mut self, channel: Channel, receive: R) -> Option<(S, R)> {
         let unmet = self.of.entry(channel).or_default();
         match unmet.sends.pop_front() {

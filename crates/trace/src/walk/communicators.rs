@@ -1,4 +1,4 @@
-//! The communicators of a rank: who is in them, and which of another rank they are.
+//! Communicators of a rank: their members, and their identity across ranks.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,20 +7,21 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::Channel;
 use crate::{Communicator, Event, Flags, MessageEnd};
 
-/// Communicators of a stream have smaller indices: a damaged one can name any.
+/// Limit for the indices of communicators: a damaged stream can contain any.
 const MOST: usize = 1 << 24;
 
-/// Which communicator of a run it is: the same at all its members, and no other's.
+/// Identity of a communicator of a run: the same at all its members, and no other's.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Identity {
-    /// By the id that the recorder gave it.
+    /// Id from the recorder.
     Id(u64),
-    /// The n-th that these ranks, and those of the remote group, made: they make them together, so in one order.
+    /// The n-th communicator that these ranks, and those of the remote group, made: they make them together,
+    /// so in one order.
     Ranks(Vec<u32>, Vec<u32>, u64),
 }
 
 impl Identity {
-    /// A number for it: the recorder's, or a hash.
+    /// Returns its number: the recorder's, or a hash.
     pub fn number(&self) -> u64 {
         match self {
             Self::Id(id) => *id,
@@ -32,12 +33,12 @@ impl Identity {
 /// Gives the communicators of a rank their identity, in the order in which its stream names them.
 #[derive(Clone, Debug, Default)]
 pub struct Naming {
-    /// By a hash of the ranks, how many there have been without an id.
+    /// Number of communicators without an id so far, by a hash of the ranks.
     made: FxHashMap<u64, u64>,
 }
 
 impl Naming {
-    /// The identity of the next one.
+    /// Returns the identity of the next communicator.
     pub fn identity(&mut self, communicator: &Communicator) -> Identity {
         let Communicator { id, members, remote } = communicator;
         if *id != 0 {
@@ -55,23 +56,23 @@ fn hash(of: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The communicators of a rank, by their index.
+/// Communicators of a rank, by their index.
 #[derive(Clone, Debug, Default)]
 pub struct Communicators {
     rank: u32,
     ranks: u32,
-    /// With the number of its identity; none: not said.
+    /// Communicators with the number of their identity; `None` if not in the stream.
     table: Vec<Option<(u64, Communicator)>>,
     naming: Naming,
 }
 
 impl Communicators {
-    /// Those of this rank of so many.
+    /// Creates the table of a rank, given the number of ranks.
     pub fn new(rank: u32, ranks: u32) -> Self {
         Self { rank, ranks, ..Self::default() }
     }
 
-    /// The stream says who is in the communicator of this index.
+    /// Adds the communicator of this index.
     pub fn insert(&mut self, index: u32, communicator: &Communicator) {
         let at = index as usize;
         if at >= MOST {
@@ -88,8 +89,8 @@ impl Communicators {
         self.table.get(index as usize)?.as_ref()
     }
 
-    /// The rank of the world that is `peer` in the communicator of a call; of an inter-communicator, in the remote
-    /// group.
+    /// Returns the rank in the world of `peer` in the communicator of a call; for an inter-communicator, in
+    /// the remote group.
     pub fn world(&self, event: &Event, peer: i32) -> Option<u32> {
         let peer = u32::try_from(peer).ok()?;
         let rank = match self.get(event.comm) {
@@ -100,7 +101,7 @@ impl Communicators {
         rank.filter(|&rank| rank < self.ranks)
     }
 
-    /// How many ranks are in a communicator; of one that is not known, all.
+    /// Returns the number of ranks in a communicator; that of the world if it is unknown.
     pub fn size(&self, index: u32) -> u32 {
         match self.get(index) {
             Some((_, group)) if !group.members.is_empty() => group.members.len() as u32,
@@ -108,7 +109,7 @@ impl Communicators {
         }
     }
 
-    /// A number of a communicator that is the same at all its members; 0: the world.
+    /// Returns the number of a communicator, which is the same at all its members; 0 for the world.
     pub fn id(&self, index: u32) -> u64 {
         match self.get(index) {
             Some((number, _)) if index != 0 => *number,
@@ -116,7 +117,7 @@ impl Communicators {
         }
     }
 
-    /// The channel of one end of a message of a call; `None`: from whom it comes, or with which tag, is not known.
+    /// Returns the channel of one end of a message of a call; `None` if its sender or its tag is unknown.
     pub fn channel(&self, event: &Event, end: &MessageEnd) -> Option<Channel> {
         let (me, other) = (self.rank, self.world(event, end.peer)?);
         let (from, to) = if end.sends { (me, other) } else { (other, me) };

@@ -7,13 +7,15 @@ use rustc_hash::FxHashMap;
 
 use crate::{Call, Event, Flags, Kind};
 
-/// The requests of a rank that can still be waited for or started, with what is kept of each communication under way.
+/// Requests of a rank that can still be waited for or started, with the data kept for each communication
+/// under way.
 ///
-/// Of every call, in order: ask what it has [`begun`](Self::begun), and say what to keep of it ([`keep`](Self::keep));
-/// of one that [completes](Call::completes_requests) requests, [`complete`](Self::complete) them; of `Request_free`,
-/// [`free`](Self::free) them.
+/// For every call, in order: get the communications that it has [`begun`](Self::begun), and
+/// [`keep`](Self::keep) data for them. For a call that [completes](Call::completes_requests) requests,
+/// [`complete`](Self::complete) them; for `Request_free`, [`free`](Self::free) them.
 ///
-/// Cost: a look-up for each request; memory: those that are not complete, and persistent ones until they are freed.
+/// Cost: a look-up for each request; memory: requests that are not complete, and persistent ones until they
+/// are freed.
 #[derive(Clone, Debug)]
 pub struct Requests<T> {
     of: FxHashMap<u64, Request<T>>,
@@ -21,9 +23,9 @@ pub struct Requests<T> {
 
 #[derive(Clone, Debug)]
 struct Request<T> {
-    /// The call that made it, if it is persistent.
+    /// Call that made it, if it is persistent.
     made: Option<Box<Event>>,
-    /// What is kept of its communication, while there is one: none of a message to or from nobody.
+    /// Data of its communication while that is under way; `None` for a message to or from `MPI_PROC_NULL`.
     active: Option<T>,
 }
 
@@ -34,11 +36,12 @@ impl<T> Default for Requests<T> {
 }
 
 impl<T> Requests<T> {
-    /// The communications that a call begins, messages and collective operations, each as the call that would begin it
-    /// alone.
+    /// Returns the communications that a call begins, messages and collective operations, each as the call
+    /// that would begin it alone.
     ///
-    /// Of `Start` these are the calls that made the requests (`Send_init`, `Recv_init`), at the time and place of the
-    /// start; of a receive that left open source or tag, with what this start brought.
+    /// For `Start` these are the calls that made the requests (`Send_init`, `Recv_init`), at the time and
+    /// place of the start. For a receive that left open source or tag, they have the source, tag and size of
+    /// this start.
     #[inline]
     pub fn begun<'e>(&mut self, event: &'e Event) -> impl Iterator<Item = Cow<'e, Event>> + use<'e, T> {
         let (mut itself, mut started) = (None, Vec::new());
@@ -57,21 +60,21 @@ impl<T> Requests<T> {
         itself.into_iter().map(Cow::Borrowed).chain(started.into_iter().map(Cow::Owned))
     }
 
-    /// A request is made, and nothing begins.
+    /// Adds a request without a communication.
     fn make(&mut self, event: &Event, made: Option<Box<Event>>) {
         if let Some(request) = event.request_made() {
             self.of.insert(request, Request { made, active: None });
         }
     }
 
-    /// What a start begins by one of its requests.
+    /// Returns the communication that a start begins with one of its requests.
     fn started(&mut self, start: &Event, request: u64) -> Option<Event> {
         let Request { made, active } = self.of.get_mut(&request)?;
         let made: &Event = made.as_ref()?;
         *active = None;
         let &Event { begin, end, cpu, thread, site, .. } = start;
         let mut event = Event { begin, end, cpu, thread, site, ..made.clone() };
-        // Only the start of one receive can say what it brought; one that was cancelled says nobody.
+        // Only the start of one receive can record its message; a cancelled one has `PROC_NULL`.
         let told = start.requests.len() == 1 && start.peer != Event::NOBODY && event.call.kind() == Kind::RecvInit;
         if told {
             (event.peer, event.tag, event.bytes) = (start.peer, start.tag, start.bytes);
@@ -87,32 +90,33 @@ impl<T> Requests<T> {
         (event.peer != Event::PROC_NULL).then_some(event)
     }
 
-    /// Keeps `what` of a communication that has begun until its request is complete.
+    /// Keeps `what` for a communication that has begun until its request is complete.
     #[inline]
     pub fn keep(&mut self, request: u64, what: T) {
         self.of.entry(request).or_insert(Request { made: None, active: None }).active = Some(what);
     }
 
-    /// A request is complete: what was kept of its communication. `None`: it was inactive, or nothing.
+    /// Completes a request; returns the data kept for its communication. `None` if the request was inactive,
+    /// or there is no data.
     #[inline]
     pub fn complete(&mut self, request: u64) -> Option<T> {
         let Entry::Occupied(mut entry) = self.of.entry(request) else { return None };
         if entry.get().made.is_some() { entry.get_mut().active.take() } else { entry.remove().active }
     }
 
-    /// A request is freed: what was kept of its communication, which goes on if there is any. Nobody learns when it is
-    /// complete.
+    /// Frees a request; returns the data kept for its communication, which continues if there is any. Its
+    /// completion is never known.
     pub fn free(&mut self, request: u64) -> Option<T> {
         self.of.remove(&request)?.active
     }
 
-    /// What is kept of all communications under way, in no order.
+    /// Returns the data of all communications under way, in no particular order.
     pub fn active(&self) -> impl Iterator<Item = &T> {
         self.of.values().filter_map(|request| request.active.as_ref())
     }
 
-    /// The first request that a call starts or completes and that no call before it has made: a mistake of the
-    /// recording.
+    /// Returns the first request that a call starts or completes and that no earlier call has made: an error
+    /// of the recording.
     pub fn unknown(&self, event: &Event) -> Option<u64> {
         let starts = event.call.kind() == Kind::Start;
         if !starts && !event.call.completes_requests() {

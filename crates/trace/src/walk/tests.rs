@@ -13,8 +13,8 @@ fn message(of: Call, peer: i32, requests: &[u64]) -> Event {
     Event { peer, tag: 7, bytes: 100, ..call(of, requests) }
 }
 
-/// Takes a call as every user does; keeps a number of its own for each communication. Returns what began and what was
-/// completed.
+/// Takes a call as every user does; keeps a number for each communication. Returns the communications begun
+/// and those completed.
 fn step(requests: &mut Requests<u64>, begun: &mut u64, event: &Event) -> (Vec<Event>, Vec<u64>) {
     let mut events = Vec::new();
     for event in requests.begun(event) {
@@ -36,10 +36,10 @@ fn step(requests: &mut Requests<u64>, begun: &mut u64, event: &Event) -> (Vec<Ev
     (events, completed)
 }
 
-/// What a call begins, by call and peer, and what it completes.
+/// Communications that a call begins, by call and peer, and those that it completes.
 type Effect = (Vec<(Call, i32)>, Vec<u64>);
 
-/// What these calls begin and complete, one after the other.
+/// Returns the effects of calls, one after another.
 fn walk(events: &[Event]) -> Vec<Effect> {
     let (mut requests, mut begun) = (Requests::default(), 0);
     let of = |event: &Event| {
@@ -75,7 +75,7 @@ fn a_message_to_nobody_and_a_cancelled_receive_are_nothing_and_their_requests_co
         message(Call::Recv, nobody, &[]),
         message(Call::SendInit, nobody, &[3]),
         message(Call::RecvInit, 4, &[4]),
-        // The second is the fourth's: that nobody is among them moves nothing.
+        // The second communication is the fourth call's: `MPI_PROC_NULL` among them changes nothing.
         call(Call::Startall, &[3, 4]),
         call(Call::Waitall, &[1, 2, 3]),
         call(Call::Wait, &[4]),
@@ -140,7 +140,7 @@ fn a_start_is_the_call_that_made_its_request_at_its_own_time_with_what_it_brough
     began(&made);
     let known = Event { begin: 5, end: 9, site: 2, flags: open, peer: 2, tag: 7, bytes: 60, ..made.clone() };
     assert_eq!(began(&start(2, 7, 60)), [known]);
-    // It was cancelled; then it is not known what came; then the start says nothing at all.
+    // First it was cancelled; then its message is unknown; then the start records nothing.
     assert_eq!(began(&start(Event::PROC_NULL, 0, 0)), []);
     let unknown = Event { begin: 5, end: 9, site: 2, ..made };
     assert_eq!(began(&start(Event::NOBODY, -1, 100)), std::slice::from_ref(&unknown));
@@ -210,7 +210,7 @@ fn ranks_of_a_communicator_are_those_of_the_world() {
 fn communicators_without_an_id_are_told_apart_by_the_order_in_which_their_ranks_made_them() {
     let group = |members: &[u32]| Communicator { members: members.to_vec(), ..Communicator::default() };
     let (mut first, mut second) = (Communicators::new(0, 3), Communicators::new(1, 3));
-    // Rank 0 is in one that rank 1 is not in: its indices are others.
+    // Rank 0 is in a communicator that rank 1 is not in: their indices differ.
     for (index, members) in [(1, &[0, 2][..]), (2, &[0, 1]), (3, &[0, 1])] {
         first.insert(index, &group(members));
     }
@@ -223,7 +223,7 @@ fn communicators_without_an_id_are_told_apart_by_the_order_in_which_their_ranks_
 }
 
 proptest! {
-    /// Whatever the order in which both sides are read: the n-th send of a channel meets the n-th receive.
+    /// In any order of reading both sides, the n-th send of a channel meets the n-th receive.
     #[test]
     fn messages_of_a_channel_do_not_overtake_each_other(
         posts in prop::collection::vec((any::<bool>(), 0_u32..2, 0_i32..2), 0..80),
@@ -248,10 +248,10 @@ proptest! {
         }
     }
 
-    /// Against a list of all requests and what became of them.
+    /// Compares with a plain list of all requests and their states.
     #[test]
     fn requests_are_those_of_a_plain_list(calls in prop::collection::vec((0_u8..7, 0_usize..6), 0..80)) {
-        /// Whether it can be started again; what is under way.
+        /// True if it can be started again; the communication under way.
         type Listed = Option<(bool, Option<u64>)>;
         let (mut requests, mut begun) = (Requests::default(), 0);
         let mut list: Vec<Listed> = Vec::new();

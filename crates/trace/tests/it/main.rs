@@ -1,4 +1,4 @@
-//! The format of traces: what is written is read again.
+//! The format of traces: everything written is read back.
 
 mod memory;
 mod regions;

@@ -1,10 +1,10 @@
-//! Files of memory accesses that are cut short or damaged say so and do no harm.
+//! Files of memory accesses that are cut short or damaged give errors and do no harm.
 
 use hayase_trace::ReadError;
 use hayase_trace::memory::{Gather, Intervals, Item, Kind, Level, Nest, Reader, Sink, Site, Totals, Writer};
 use proptest::prelude::*;
 
-/// Some nests and gathers in two intervals, and the file that they make.
+/// Returns a file with some nests and gathers in two intervals.
 fn file() -> Vec<u8> {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, &[("program", "./a b"), ("odd name", "two\nlines")]).unwrap();
@@ -22,7 +22,7 @@ fn file() -> Vec<u8> {
     file
 }
 
-/// What a file says, as text, and how it ends.
+/// Returns the items of a file as text, and the error at its end.
 fn said(bytes: &[u8]) -> (Vec<String>, Option<ReadError>) {
     let mut reader = Reader::new(bytes);
     let mut said = Vec::new();
@@ -76,7 +76,8 @@ fn a_changed_byte_is_found_out() {
         let mut changed = bytes.clone();
         changed[at] ^= 0x20;
         let (found, error) = said(&changed);
-        // Kinds of chunks are not under the checksum: one in lowercase is passed over, and its content is missed.
+        // Kinds of chunks are not covered by the checksum: a damaged kind in lowercase is skipped, and its
+        // content is missing.
         assert!(error.is_some() || found != said(&bytes).0, "byte {at}");
     }
 }
@@ -95,10 +96,10 @@ fn the_span_of_a_nest_is_what_it_touches() {
     assert_eq!(beyond.span(), None);
 }
 
-/// A chunk of accesses with this content and a right checksum, after a right beginning.
+/// Returns a file with a chunk of accesses of this content and a right checksum, after a right beginning.
 fn with_content(content: &[u8]) -> Vec<u8> {
     let mut bytes = file();
-    // Signature, and a header of as many bytes as its head says.
+    // Signature, and a header of the length in its head.
     let header = u32::from_le_bytes(bytes[14..18].try_into().unwrap()) as usize;
     bytes.truncate(8 + 14 + header);
     bytes.push(b'A');
@@ -125,7 +126,7 @@ proptest! {
             content.push(column.len() as u8);
             content.extend(column);
         }
-        // A stream without its end at the least.
+        // At the least, the end of the stream is missing.
         prop_assert!(said(&with_content(&content)).1.is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Borders of regions stand between the calls, and change nothing for those who do not know them.
+//! Borders of regions stand between the calls, and change nothing for readers that do not know them.
 
 use hayase_trace::{Call, Event, Header, Item, Mark, Reader, Writer};
 
@@ -6,7 +6,7 @@ fn call(begin: u64) -> Event {
     Event { cpu: Some(90), bytes: 8, ..Event::new(Call::Send, begin, begin + 10) }
 }
 
-/// A stream of three calls, as it is written when the process dies: nothing is compressed.
+/// Returns a stream of three calls as written when the process dies: nothing is compressed.
 fn stream(marks: &[(u64, Mark)]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out, &Header::new(0, 1)).unwrap();
@@ -26,7 +26,7 @@ fn stream(marks: &[(u64, Mark)]) -> Vec<u8> {
     out
 }
 
-/// The chunks behind the signature: kind and content.
+/// Returns the chunks after the signature: kind and content.
 fn chunks(stream: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let (mut rest, mut chunks) = (&stream[8..], Vec::new());
     while let [kind, 0, head @ ..] = rest {
@@ -71,7 +71,7 @@ fn a_reader_of_before_finds_the_columns_that_it_knows_and_passes_over_the_rest()
     let kinds = |chunks: &[(u8, Vec<u8>)]| chunks.iter().map(|(kind, _)| *kind as char).collect::<String>();
     assert_eq!((kinds(&without), kinds(&with)), ("HEZ".to_owned(), "HrEZ".to_owned()));
     let (old, new) = (&without[1].1, &with[2].1);
-    // Three events; 14 columns or 15; then the columns, those that were there before byte for byte the same.
+    // Three events; 14 columns or 15; then the columns. Earlier columns are the same byte for byte.
     assert_eq!((&old[..2], &new[..2]), (&[3, 14][..], &[3, 15][..]));
     assert!(new[2..].starts_with(&old[2..]), "{new:?} {old:?}");
     assert!(new.len() > old.len());
@@ -89,7 +89,8 @@ fn a_reader_that_knows_no_threads_reads_the_calls_of_all() {
     };
     let (one, several) = (stream([0; 3]), stream([0, 2, 0]));
     let (old, new) = (&one[1].1, &several[1].1);
-    // Three events; 14 columns or 16, of which that of regions is empty: behind one event thread 2, behind one more 0.
+    // Three events; 14 columns or 16, with an empty one for regions: after one event thread 2, after one more
+    // thread 0.
     assert_eq!((&old[..2], &new[..2]), (&[3, 14][..], &[3, 16][..]));
     assert!(new.ends_with(&[0, 4, 1, 2, 1, 0]), "{new:?}");
 }

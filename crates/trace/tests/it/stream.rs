@@ -1,4 +1,4 @@
-//! What is written is read again, and what is damaged is said to be.
+//! Everything written is read back, and damage is reported.
 
 use hayase_trace::{
     Call, Clock, Communicator, Event, Flags, Frame, Header, Item, Mark, Op, ReadError, Reader, Site, Writer,
@@ -6,7 +6,7 @@ use hayase_trace::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// An item that owns what it says.
+/// An item that owns its data.
 #[derive(Clone, PartialEq, Debug)]
 enum Said {
     Header(Header),
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// Appends a chunk with a checksum that is right.
+/// Appends a chunk with a right checksum.
 fn chunk(out: &mut Vec<u8>, kind: u8, coding: u8, raw: u32, stored: &[u8]) {
     let mut crc = !0_u32;
     for &byte in stored {
@@ -253,7 +253,7 @@ fn numbers_of_things_that_are_not_there_are_refused() {
         chunk(&mut bytes, kind, 0, content.len() as u32, content);
         assert!(message_of(&bytes).contains(what), "{}: {}", char::from(kind), message_of(&bytes));
     }
-    // A frame that unpacks to more than is said, and to less.
+    // A frame that unpacks to more than its length, and to less.
     let frame = zstd::bulk::compress(&[7; 1000], 1).unwrap();
     for (raw, what) in [(999, "cannot be decompressed"), (1001, "has 1000 bytes, not 1001")] {
         let mut bytes = header_only();
@@ -323,7 +323,7 @@ fn sites_are_named_without_touching_anything_else() {
     let call = |site, bytes| Event { site, bytes, ..Event::new(Call::Send, 5, 9) };
     writer.site(0, &site(0x1000, "")).unwrap();
     writer.event(&call(1, 8)).unwrap();
-    // As a recorder makes it known.
+    // Written in the way of a recorder.
     writer.new_site(1, &site(0x2000, ""));
     writer.event(&call(2, 16)).unwrap();
     writer.finish_with_lost(3).unwrap();
@@ -344,7 +344,7 @@ fn sites_are_named_without_touching_anything_else() {
     ];
     assert_eq!(said, expected);
 
-    // Cut anywhere, what is copied is whole chunks, and never an end that was not there.
+    // Cut anywhere, the copy consists of whole chunks, and never has an end that was not there.
     for length in 8..out.len() {
         let mut copy = Vec::new();
         let whole = hayase_trace::replace_sites(&out[..length], &mut copy, named.iter().map(|(i, site)| (*i, site)));
@@ -398,7 +398,7 @@ fn a_reader_that_knows_no_callers_reads_the_rest() {
     let mut writer = Writer::new(&mut out, &Header::new(0, 1)).unwrap();
     writer.site(0, &site).unwrap();
     writer.finish().unwrap();
-    // Callers are in a chunk of a kind that may be skipped; here it is one that nobody knows.
+    // Callers are in a chunk of a kind that may be skipped; here the kind is changed to an unknown one.
     let chunk = out.windows(2).position(|kind| kind == [b'p', 0]).expect("a chunk that was not worth compressing");
     out[chunk] = b'x';
     let (said, error) = read(&out);

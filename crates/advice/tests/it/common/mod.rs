@@ -1,4 +1,4 @@
-//! Programs made by hand: accesses and calls of one rank, recorded as the recorders would.
+//! Handmade programs: accesses and calls of ranks, recorded as the recorders would.
 #![allow(dead_code, reason = "every test uses a part")]
 
 use hayase_advice::model::{Advice, Dependence, Finding, RuleId};
@@ -8,7 +8,7 @@ use hayase_advice::stream::{Known, Steps};
 use hayase_trace::memory::{Folder, Run, Site, Writer as MemoryWriter};
 use hayase_trace::{Call, Event, Header, Site as CallSite, Writer};
 
-/// An access.
+/// Memory access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
     pub site: u32,
@@ -17,16 +17,16 @@ pub struct Access {
     pub write: bool,
 }
 
-/// Interval, and position or `None` for the event after it.
+/// Interval, and position in it; `None` for the event after the interval.
 pub type Place = (u64, Option<u64>);
 pub type Spreads = ((Dependence, Place), (Dependence, Place));
 
-/// Sites 0 and 2 read, 1 and 3 write.
+/// Creates an access; sites 0 and 2 read, 1 and 3 write.
 pub fn access(site: u32, address: u64, size: u64) -> Access {
     Access { site, address, size, write: site % 2 == 1 }
 }
 
-/// A rank: what it accesses before each of its calls.
+/// Calls of a rank, with the accesses before each.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     pub intervals: Vec<Vec<Access>>,
@@ -34,7 +34,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Its stream and its file of accesses.
+    /// Returns its stream and its file of accesses.
     pub fn files(&self, rank: u32, ranks: u32) -> (Vec<u8>, Vec<u8>) {
         let mut stream = Vec::new();
         let mut writer = Writer::new(&mut stream, &Header::new(rank, ranks)).unwrap();
@@ -53,7 +53,7 @@ impl Recorded {
         }
         for (number, accesses) in self.intervals.iter().enumerate() {
             writer.interval(number as u64).unwrap();
-            // As the recorder does: a run a site, continued while address and position follow its rule.
+            // As the recorder does: a run for each site, continued while address and position follow its rule.
             let mut folders: Vec<Folder> = (0..4).map(|_| Folder::default()).collect();
             let mut open: Vec<Option<Run>> = vec![None; 4];
             for (position, one) in accesses.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Recorded {
     }
 }
 
-/// Keeps everything.
+/// Listener that keeps all communications.
 #[derive(Default)]
 pub struct All(pub Vec<Spread>);
 
@@ -110,12 +110,12 @@ impl Listener for All {
     fn call(&mut self, _: &Called<'_>) {}
 }
 
-/// Names of addresses: their numbers as lines.
+/// Names an address by its number, as a line.
 pub fn names(_: u32, address: u64) -> Option<String> {
     Some(format!("program.c:{address}"))
 }
 
-/// All communications of a rank.
+/// Returns all communications of a rank.
 pub fn run_of(recorded: &Recorded, limits: Limits) -> Vec<Spread> {
     let (stream, memory) = recorded.files(0, 4);
     let mut steps = Steps::new(stream.as_slice(), Some(memory.as_slice()), &names);
@@ -128,7 +128,7 @@ pub fn run_of(recorded: &Recorded, limits: Limits) -> Vec<Spread> {
     all.0
 }
 
-/// A program of a rank, call by call; the first is `Init`, the last `Finalize`.
+/// Program of a rank, call by call; the first is `Init`, the last `Finalize`.
 #[derive(Clone, Debug, Default)]
 pub struct Program(pub Vec<(Vec<Access>, Event)>);
 
@@ -140,7 +140,7 @@ impl Program {
         self
     }
 
-    /// Adds a call after so much computation \[ns\] without accesses.
+    /// Adds a call after `cpu` \[ns\] of computation without accesses.
     pub fn after(mut self, cpu: u64, event: Event) -> Self {
         self.0.push((Vec::new(), Event { cpu: Some(cpu), ..event }));
         self
@@ -155,12 +155,12 @@ impl Program {
     }
 }
 
-/// A message of 8-byte elements at line 100 + `line`.
+/// Creates a message of 8-byte elements at line 100 + `line`.
 pub fn message(call: Call, line: u32, buffer: u64, bytes: u64, peer: i32) -> Event {
     Event { peer, tag: 1, bytes, element: 8, buffer, site: line + 1, ..Event::new(call, 0, 0) }
 }
 
-/// What is found in these ranks.
+/// Searches the ranks.
 pub fn advise(ranks: &[Program], memory: bool, options: &Options) -> Advice {
     let files: Vec<_> =
         (0..).zip(ranks).map(|(rank, program)| program.recorded().files(rank, ranks.len() as u32)).collect();
@@ -174,7 +174,7 @@ pub fn advise(ranks: &[Program], memory: bool, options: &Options) -> Advice {
     advice
 }
 
-/// Whatever is found: its times are written in its unit.
+/// Checks that all times of a finding are written in its unit.
 fn has_one_unit(finding: &Finding) {
     let plain = |word: &str| word.trim_matches(|c: char| "(),;:.".contains(c)).to_owned();
     for text in finding.text.iter().chain(&finding.caveats).chain([&finding.title]) {
@@ -186,7 +186,7 @@ fn has_one_unit(finding: &Finding) {
     }
 }
 
-/// The findings of a rule.
+/// Returns the findings of a rule.
 pub fn of(advice: &Advice, rule: RuleId) -> Vec<Finding> {
     advice.findings.iter().filter(|finding| finding.rule == rule).cloned().collect()
 }

@@ -9,10 +9,11 @@ use crate::units::Bytes;
 /// weights. The other settings are those of SimGrid's network models, CM02 and LV08.
 #[spec(partial)]
 pub struct FlowSpec {
-    /// Factor on the latency of its route that a message waits for (default 1).
+    /// Factor on the latency of its route that a message waits for before it takes bandwidth (default 1, at
+    /// least 1).
     #[serde(skip_serializing_if = "is_one")]
     pub latency_factor: Located<f64>,
-    /// Part of a link's bandwidth that messages get, without headers (default 1).
+    /// Part of a link's bandwidth that messages get, without headers (default 1; above 0, at most 1).
     #[serde(skip_serializing_if = "is_one")]
     pub bandwidth_factor: Located<f64>,
     /// Weights of messages: their rates on a full link are in proportion to them (default even).
@@ -21,11 +22,11 @@ pub struct FlowSpec {
     /// Bytes that each link of a route adds to its round-trip time, as time at the link's bandwidth (default 0 B).
     #[serde(skip_serializing_if = "is_nothing")]
     pub weight_size: Located<Bytes>,
-    /// Largest number of bytes under way: a message is at most as fast as `window / (2 latency)` (default: no
-    /// limit).
+    /// Largest number of bytes under way: a message is at most as fast as `bandwidth-factor * window / (2
+    /// latency)` (default: no limit).
     pub window: Option<Located<Bytes>>,
-    /// Part of its rate that a message also takes on each link of the way back, for acknowledgements (default
-    /// 0).
+    /// Part of its rate that a message also takes on each link of the way back, if there is one, for
+    /// acknowledgements (default 0).
     #[serde(skip_serializing_if = "is_none")]
     pub cross_traffic: Located<f64>,
 }

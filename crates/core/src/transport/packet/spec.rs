@@ -16,9 +16,9 @@ pub struct PacketSpec {
     pub model: Model,
     /// Bytes of a packet; the last packet of a message has the rest (default 1500 B).
     pub packet_size: Located<Bytes>,
-    /// Packets of a message of mean size, instead of `packet-size`: the packet size is the mean message size
-    /// divided by this number. Coarse and quick, for messages much longer than buffers. Buffers of iq then
-    /// hold 2 packets by default, 4 with local-bubble.
+    /// Packets of a message of mean size, instead of `packet-size`: the packet size is the mean message
+    /// size divided by this number. Coarse and quick, for messages much longer than buffers. Buffers of iq
+    /// then hold 2 packets by default, 4 with local-bubble. For patterns; not beside `packet-size`.
     pub packets_per_message: Option<Located<u32>>,
     /// Packets that fit in a buffer, or "unlimited". For iq: of each input port and virtual channel (default
     /// 8). For fq: of each message at each hop (default 2). oq has no limit.
@@ -26,9 +26,11 @@ pub struct PacketSpec {
     /// Arbitration among waiting packets, for iq (default round-robin).
     pub arbitration: Option<Located<Arbitration>>,
     /// Deadlock avoidance, which keeps packets from waiting for each other in a circle, for iq (default:
-    /// dateline under dimension-order, else classes).
+    /// dateline under dimension-order, else classes). `classes` works on any fabric under any rule;
+    /// `local-bubble`, `dateline` and `turn` work on the rings of a torus under dimension-order.
     pub deadlock_avoidance: Option<Located<DeadlockAvoidance>>,
-    /// Virtual channels of each link, for iq with classes (default: as many as routes need).
+    /// Virtual channels of each link, for iq with classes (default: as many as routes need; fewer are
+    /// refused).
     pub channels: Option<Located<u32>>,
     /// Queues in an input buffer, for iq (default fifo).
     pub queues: Option<Located<Queues>>,

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::*;
 
-/// The instructions of a file as `objdump` has them: address, bytes, text.
+/// Returns the instructions of a file according to `objdump`: address, bytes, text.
 fn disassembled(file: &str) -> BTreeMap<u64, (Vec<u8>, String)> {
     let output = Command::new("objdump").args(["-d", "-w", "--section=.text", "-M", "intel", file]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -18,7 +18,8 @@ fn disassembled(file: &str) -> BTreeMap<u64, (Vec<u8>, String)> {
     text.lines().filter_map(line).collect()
 }
 
-/// The mathematical library has code for processors with every extension; the C library much of everything else.
+/// The mathematical library has code for processors with every extension; the C library has much of
+/// everything else.
 #[test]
 fn lengths_and_operands_are_those_that_objdump_sees() {
     let libraries = ["libm.so.6", "libc.so.6"].map(|name| format!("/lib/x86_64-linux-gnu/{name}"));
@@ -27,7 +28,7 @@ fn lengths_and_operands_are_those_that_objdump_sees() {
         return;
     }
     let (mut all, mut unknown) = (0_u32, 0_u32);
-    // By name of the instruction, the first that is wrong.
+    // First wrong instruction of each name.
     let mut wrong: BTreeMap<String, String> = BTreeMap::new();
     for (bytes, text) in libraries.iter().flat_map(|file| disassembled(file).into_values()) {
         if text.starts_with("(bad)") || bytes[0] == 0x9b || text.starts_with('.') || text.contains("data16") {
@@ -51,7 +52,7 @@ fn lengths_and_operands_are_those_that_objdump_sees() {
         if in_memory && !is_text && !text.contains("gather") && !text.contains("scatter") && !text.contains("rep") {
             check(instruction.operand.is_some());
         }
-        // What is written is the first operand.
+        // The first operand is written.
         if text.starts_with("mov") && !is_text {
             let operands = text.split_once(' ').map_or("", |(_, rest)| rest.trim());
             let (to, from) = operands.split_once(',').unwrap_or((operands, ""));

@@ -1,68 +1,68 @@
-//! Where CPython keeps what, by version: offsets in its structures \[B\], of builds for release with the global lock.
+//! Offsets in the structures of CPython, by version \[B\]: release builds with the global lock.
 //!
 //! Source: `Include/cpython/pystate.h`, `frameobject.h`, `code.h`, `unicodeobject.h` and
-//! `Include/internal/pycore_frame.h` of 3.8 to 3.13, by `offsetof`. They change with the second number of the version,
-//! never with the third.
+//! `Include/internal/pycore_frame.h` of 3.8 to 3.13, by `offsetof`. They change with the second number of the
+//! version, never with the third.
 
 use super::lines::Lines;
 use super::{Running, memory};
 
-/// In every object: its type.
+/// Offset of the type in every object.
 pub(super) const TYPE: usize = 8;
-/// In every object of varying size: its size.
+/// Offset of the size in every object of varying size.
 pub(super) const SIZE: usize = 16;
-/// In bytes: the first.
+/// Offset of the first byte in a bytes object.
 pub(super) const BYTES: usize = 32;
 /// Longest text that is read, in characters.
 const LONGEST_TEXT: usize = 4096;
-/// A frame that the interpreter has for itself (`FRAME_OWNED_BY_CSTACK`).
+/// Owner of a frame that the interpreter has for itself (`FRAME_OWNED_BY_CSTACK`).
 const OWNED_BY_C: usize = 3;
 
-/// All of a version.
+/// Offsets of one version.
 #[derive(Debug)]
 pub(super) struct Layout {
     version: &'static str,
-    /// In the state of a thread: the frame, or what leads to it.
+    /// Offset in the state of a thread: of the frame, or of the structure that leads to it.
     pub(super) thread_state: usize,
-    /// In what leads to it (`_PyCFrame`): the frame.
+    /// Offset of the frame in the structure that leads to it (`_PyCFrame`).
     pub(super) control: Option<usize>,
     pub(super) frame: Frame,
     pub(super) code: Code,
     pub(super) text: Text,
 }
 
-/// A frame.
+/// Offsets in a frame.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) code: usize,
     instruction: usize,
     pub(super) previous: usize,
-    /// The byte that says whose it is, where there are frames that are no function's.
+    /// Offset of the byte that tells the owner, in versions with frames that belong to no function.
     owner: Option<usize>,
-    /// Whether an instruction is a number, not an address.
+    /// True if an instruction is a number, not an address.
     counts: bool,
 }
 
-/// A code object.
+/// Offsets in a code object.
 #[derive(Debug)]
 pub(super) struct Code {
     pub(super) file: usize,
     pub(super) name: usize,
     pub(super) first_line: usize,
     pub(super) table: usize,
-    /// Where instructions begin, if they are addresses.
+    /// Offset of the first instruction, if instructions are addresses.
     instructions: usize,
-    /// Bytes of an instruction, if they are numbers.
+    /// Bytes of an instruction, if instructions are numbers.
     unit: usize,
     pub(super) lines: Lines,
 }
 
-/// A text.
+/// Offsets in a text.
 #[derive(Debug)]
 pub(super) struct Text {
-    /// Its characters, if all are of ASCII.
+    /// Offset of the characters, if all are ASCII.
     ascii: usize,
-    /// Its characters, if not.
+    /// Offset of the characters otherwise.
     other: usize,
 }
 
@@ -112,14 +112,14 @@ const LAYOUTS: [Layout; 6] = [
 ];
 
 impl Layout {
-    /// Of the version that `Py_GetVersion` says.
+    /// Returns the offsets for a version as `Py_GetVersion` gives it.
     pub(super) fn of(version: &str) -> Option<&'static Self> {
         LAYOUTS.iter().find(|layout| version.starts_with(layout.version))
     }
 }
 
 impl Frame {
-    /// Whether it is no function's.
+    /// Returns true if the frame belongs to no function.
     #[inline]
     pub(super) fn is_shim(&self, frame: usize, read: &impl Fn(usize) -> Option<usize>) -> Option<bool> {
         let Some(owner) = self.owner else { return Some(false) };
@@ -127,7 +127,7 @@ impl Frame {
         Some(word >> (8 * (owner & 7)) & 0xff == OWNED_BY_C)
     }
 
-    /// The instruction that runs.
+    /// Returns the running instruction.
     #[inline]
     pub(super) fn instruction(&self, frame: usize, read: &impl Fn(usize) -> Option<usize>) -> Option<usize> {
         let word = read(frame + self.instruction)?;
@@ -136,7 +136,8 @@ impl Frame {
 }
 
 impl Code {
-    /// How far from the beginning of its code an instruction is, as the table of lines counts \[B\].
+    /// Returns the distance of an instruction from the beginning of its code, as the table of lines counts it
+    /// \[B\].
     pub(super) fn offset(&self, running: &Running) -> usize {
         match self.instructions {
             0 => running.instruction.wrapping_mul(self.unit),
@@ -146,7 +147,7 @@ impl Code {
 }
 
 impl Text {
-    /// Reads one.
+    /// Reads a text.
     pub(super) fn read(&self, at: usize) -> Option<String> {
         let length = memory::word(at + SIZE)?;
         let state = memory::word(at + 32)?;

@@ -3,19 +3,19 @@
 //! Source: `Objects/lnotab_notes.txt` of CPython 3.8 and 3.10, `Objects/locations.md` (`InternalDocs/code_objects.md`)
 //! of 3.11.
 
-/// How a table is written.
+/// Format of a table of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lines {
-    /// Up to 3.9: distances of instructions and lines in turn.
+    /// Up to 3.9: distances of instructions and of lines alternate.
     Pairs,
-    /// 3.10: lengths of ranges, and the distance of the line of each.
+    /// 3.10: length of each range, and the distance of its line.
     Ranges,
     /// From 3.11 on: ranges with columns.
     Locations,
 }
 
 impl Lines {
-    /// The line of the instruction at this offset \[B\], in code whose first line is `first`.
+    /// Returns the line of the instruction at an offset \[B\], in code whose first line is `first`.
     pub(super) fn find(self, table: &[u8], first: i32, offset: usize) -> Option<i32> {
         match self {
             Self::Pairs => Some(pairs(table, first, offset)),
@@ -38,7 +38,7 @@ fn pairs(table: &[u8], first: i32, offset: usize) -> i32 {
 }
 
 fn ranges(table: &[u8], first: i32, offset: usize) -> Option<i32> {
-    /// In place of a distance: the range has no line.
+    /// Stands in place of a distance if the range has no line.
     const NO_LINE: i8 = -128;
     let (mut line, mut end) = (first, 0);
     for pair in table.chunks_exact(2) {
@@ -56,7 +56,7 @@ fn ranges(table: &[u8], first: i32, offset: usize) -> Option<i32> {
 
 fn locations(table: &[u8], first: i32, offset: usize) -> Option<i32> {
     let mut rest = table.iter().copied();
-    // Groups of six bits, the lowest first; bit 6 says that another follows.
+    // Groups of six bits, the lowest first; bit 6 is set if another group follows.
     let number = |rest: &mut dyn Iterator<Item = u8>| {
         let mut value = 0_u32;
         for shift in (0..32).step_by(6) {
@@ -101,7 +101,7 @@ fn locations(table: &[u8], first: i32, offset: usize) -> Option<i32> {
 mod tests {
     use super::*;
 
-    /// `f`, `compile` of CPython 3.8, 3.10 and 3.11:
+    /// Tables of `f` from `compile` of CPython 3.8, 3.10 and 3.11:
     ///
     /// ```text
     /// 3 def f(a):

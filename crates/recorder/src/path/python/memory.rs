@@ -1,15 +1,15 @@
-//! Memory of the interpreter.
+//! Reads memory of the interpreter.
 
-/// The longest piece that is read at once \[B\].
+/// Longest piece that is read at once \[B\].
 const LONGEST: usize = 1 << 20;
 
-/// The word at an address, where there may be no memory: a call of the system looks.
+/// Returns the word at an address by a system call, which fails where there is no memory.
 pub(super) fn word(at: usize) -> Option<usize> {
     let mut word = [0; size_of::<usize>()];
     copy(at, &mut word).then(|| usize::from_ne_bytes(word))
 }
 
-/// Bytes from an address on, where there may be no memory.
+/// Returns bytes from an address on, where there may be no memory.
 pub(super) fn bytes(at: usize, length: usize) -> Option<Vec<u8>> {
     if length > LONGEST {
         return None;
@@ -18,27 +18,27 @@ pub(super) fn bytes(at: usize, length: usize) -> Option<Vec<u8>> {
     copy(at, &mut bytes).then_some(bytes)
 }
 
-/// Whether all of it could be read.
+/// Copies bytes by a system call; returns true if all of them could be read.
 fn copy(at: usize, to: &mut [u8]) -> bool {
     if to.is_empty() {
         return true;
     }
     let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
     let there = libc::iovec { iov_base: at as *mut libc::c_void, iov_len: to.len() };
-    // SAFETY: what is written to is as long as is said; what is read from is looked at by the system, which refuses
-    // addresses that are none.
+    // SAFETY: the memory written to is as long as stated; only the system reads from the address, and it
+    // refuses invalid ones.
     let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const here, 1, &raw const there, 1, 0) };
     usize::try_from(read) == Ok(to.len())
 }
 
-/// The word at an address that the interpreter keeps valid.
+/// Returns the word at an address that the interpreter keeps valid.
 #[inline]
 pub(super) fn trusted(at: usize) -> Option<usize> {
     if at < 4096 || !at.is_multiple_of(align_of::<usize>()) {
         return None;
     }
-    // SAFETY: only addresses are asked for that lie in the state of a running thread, in its frames and in their code;
-    // that memory is laid out as is thought has been checked.
+    // SAFETY: only addresses in the state of a running thread, in its frames and in their code are read; the
+    // layout of that memory has been checked.
     Some(unsafe { *(at as *const usize) })
 }
 

@@ -1,15 +1,16 @@
-//! The functions of a program in Python, where the interpreter is CPython: read out of its memory, never run.
+//! Running functions of a Python program under CPython: read from the interpreter's memory, without running
+//! any of them.
 //!
-//! A library like mpi4py lets go of the interpreter's lock while MPI works, so none of its functions may be called that
-//! creates an object, counts a reference or waits for that lock. Two only are: `PyGILState_GetThisThreadState` reads
-//! the variable in which the thread keeps its state, `Py_IsInitialized` a flag. From there the frames, code objects and
-//! texts are plain memory, whose `layout` is that of the interpreter's version. They belong to this thread, which is
-//! in the midst of its call: nobody changes or frees them.
+//! A library such as mpi4py releases the interpreter's lock while MPI works. So no function of the
+//! interpreter may be called that creates an object, counts a reference or waits for that lock. Only two are
+//! called: `PyGILState_GetThisThreadState` reads the variable in which the thread keeps its state,
+//! `Py_IsInitialized` a flag. From there, frames, code objects and texts are plain memory with the `layout`
+//! of the interpreter's version. They belong to this thread, which is inside its call: nobody changes or
+//! frees them.
 //!
-//! Whether the layout is the right one is found out before anything is trusted: the first frames are read by calls of
-//! the system that fail where there is no memory (`memory`), and what a frame says is its code must say of itself
-//! that it is code. Until then, and if it is not so, there are no frames. From then on a frame that was seen before
-//! costs five words read.
+//! The layout is checked before it is trusted. The first frames are read by system calls that fail where
+//! there is no memory (`memory`), and the code object of a frame must have the type of code objects. Before
+//! the check, or if it fails, there are no frames. Afterwards a known frame costs five words read.
 
 mod layout;
 mod lines;
@@ -21,19 +22,19 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use crate::mpi;
 use layout::Layout;
 
-/// Frames of the interpreter itself that may follow each other.
+/// Largest number of consecutive frames that belong to the interpreter itself.
 const MOST_SHIMS: usize = 8;
 
-/// An interpreter of this process.
+/// The interpreter of this process.
 #[derive(Debug)]
 pub struct Python {
     layout: &'static Layout,
     thread_state: unsafe extern "C" fn() -> *const c_void,
     is_initialized: unsafe extern "C" fn() -> c_int,
-    /// The type of code objects.
+    /// Address of the type of code objects.
     code_type: usize,
     base: usize,
-    /// Whether memory is as the layout has it.
+    /// Result of the check that memory has the layout.
     checked: Cell<Checked>,
 }
 
@@ -44,18 +45,18 @@ enum Checked {
     Wrong,
 }
 
-/// A function of Python that runs.
+/// A running function of Python.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Running {
     frame: usize,
     code: usize,
     instruction: usize,
-    /// The table of its lines, which tells it from code that was at the same address before.
+    /// Table of its lines, which tells its code from earlier code at the same address.
     table: usize,
 }
 
 impl Running {
-    /// What tells its instruction from others.
+    /// Returns a key that tells its instruction from others.
     #[inline]
     pub fn key(&self) -> usize {
         (self.instruction ^ self.code.rotate_left(20) ^ self.table.rotate_left(40)) | 1 << 63
@@ -63,10 +64,10 @@ impl Running {
 }
 
 impl Python {
-    /// The interpreter of this process, if there is one; `Err` is its version, if that is not known here.
+    /// Returns the interpreter of this process, if there is one.
     ///
     /// # Errors
-    /// Its memory is not known: the version.
+    /// The layout of its memory is not known: the error is its version.
     pub fn of_process() -> Result<Option<Self>, String> {
         let names = ["Py_GetVersion", "PyGILState_GetThisThreadState", "Py_IsInitialized", "PyCode_Type"];
         let symbols = names.map(mpi::symbol);
@@ -92,12 +93,12 @@ impl Python {
         Ok(Some(Self { layout, thread_state, is_initialized, code_type: code_type as usize, base, checked }))
     }
 
-    /// What the addresses of the interpreter's own functions are counted from.
+    /// Returns the load address of the interpreter's own functions.
     pub fn base(&self) -> usize {
         self.base
     }
 
-    /// The function that this thread is in.
+    /// Returns the function that this thread is in.
     #[inline]
     pub fn innermost(&self) -> Option<Running> {
         // SAFETY: both read a variable, and may be called at any time and by any thread.
@@ -117,13 +118,13 @@ impl Python {
         }
     }
 
-    /// Who called it.
+    /// Returns the caller of a function.
     #[inline]
     pub fn caller(&self, of: &Running) -> Option<Running> {
         self.running(memory::trusted(of.frame + self.layout.frame.previous)?, memory::trusted)
     }
 
-    /// The frame that a thread's state leads to.
+    /// Returns the frame that a thread's state leads to.
     #[inline]
     fn first(&self, state: usize, read: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         let at = read(state + self.layout.thread_state)?;
@@ -133,7 +134,7 @@ impl Python {
         }
     }
 
-    /// The function of a frame; of one that belongs to the interpreter, that of its caller.
+    /// Returns the function of a frame; for a frame of the interpreter itself, that of its caller.
     #[inline]
     fn running(&self, mut frame: usize, read: impl Fn(usize) -> Option<usize>) -> Option<Running> {
         let of = &self.layout.frame;
@@ -151,7 +152,7 @@ impl Python {
         None
     }
 
-    /// Reads the frames for the first time, whether there is memory or not.
+    /// Reads the frames for the first time, by calls that fail where there is no memory.
     #[cold]
     fn check(&self, state: usize) -> Option<Running> {
         let running = || {
@@ -170,7 +171,7 @@ impl Python {
         running
     }
 
-    /// `file:line (function)`.
+    /// Returns the place as `file:line (function)`.
     #[cold]
     pub fn place(&self, running: &Running) -> Option<String> {
         let of = &self.layout.code;
