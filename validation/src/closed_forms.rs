@@ -1,4 +1,4 @@
-//! Cases with answers that can be computed by hand (`docs/models.md`, sections 5 and 6).
+//! Cases with answers that can be computed by hand (`docs/concepts/bounds.md`).
 
 use super::figures::figures;
 use super::setup::{Choice, MESSAGE_S, all_to_all, flows_on_links, relative, run};

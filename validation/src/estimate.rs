@@ -1,4 +1,4 @@
-//! Estimated makespans, compared with those of full runs (`docs/models.md`, 5.3).
+//! Estimated makespans, compared with those of full runs (`docs/concepts/estimates.md`).
 
 use super::setup::{Choice, run};
 use super::{Case, Context, Outcome, Trouble};

@@ -1,5 +1,5 @@
 //! Modern fabrics: throughput by load counting, compared with closed forms and with a brute-force count over
-//! all pairs; and the same throughput from simulated traffic (`docs/models.md`, 5.1 and 5.2).
+//! all pairs; and the same throughput from simulated traffic (`docs/concepts/bounds.md`).
 
 use std::sync::Arc;
 

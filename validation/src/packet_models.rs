@@ -261,7 +261,7 @@ fn fair(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(distance.abs() <= 0.02, text))
 }
 
-/// Compares two rows of the table of `docs/models.md`, 14.7.
+/// Compares two rows of the table of `docs/concepts/accuracy.md`.
 fn rules_that_choose(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let seeds = context.choose(3, 10);
     let runs = [

@@ -1,4 +1,4 @@
-//! Steady traffic, simulated and by load counting (`docs/models.md`, 5.2).
+//! Steady traffic, simulated and by load counting (`docs/concepts/bounds.md`).
 
 use super::context::Counted;
 use super::fabrics::{Point, dragonfly, judged, loaded};

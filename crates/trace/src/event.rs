@@ -35,7 +35,7 @@ pub struct Event {
     /// Tag.
     pub tag: i32,
     /// Payload \[B\]: of the message; for a collective operation of a rank's own contribution, or of one
-    /// block if all blocks have one size (the table in `docs/formats.md`).
+    /// block if all blocks have one size (the table in `docs/internals/trace-format.md`).
     pub bytes: u64,
     /// For `Sendrecv`: sender of the message received.
     pub peer2: i32,

@@ -6,7 +6,7 @@
 //! compressed with zstd, and an end.
 //!
 //! [`Writer`] writes a stream to any output; [`Reader`] reads streams one item at a time and holds no more
-//! than a chunk. `docs/formats.md` describes every byte.
+//! than a chunk. `docs/internals/trace-format.md` describes every byte.
 //!
 //! Borders of regions ([`Mark`]) stand between events, in a column of their own.
 //!

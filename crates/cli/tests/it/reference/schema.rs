@@ -192,6 +192,7 @@ impl<'s> Reader<'s> {
                             if let Some(name) = definition_of(inner) {
                                 self.headings.insert(name.to_owned(), format!("[{path}]"));
                             }
+                            self.more_about(inner);
                             self.inside(&path, inner, level + 1);
                         }
                     }
@@ -260,6 +261,7 @@ impl<'s> Reader<'s> {
             let about =
                 value["description"].as_str().or_else(|| self.defined(definition_of(value)?)["description"].as_str());
             let mut about = cell(about.unwrap_or_default());
+            about += &self.meanings(value);
             if required {
                 about += " *required*";
             }
@@ -272,6 +274,24 @@ impl<'s> Reader<'s> {
             writeln!(self.page, "| `{key}` | {form} | {about} |").unwrap();
         }
         self.page.push('\n');
+    }
+
+    /// Returns the meanings of the words of a choice, each on a line of its own.
+    fn meanings(&self, value: &Value) -> String {
+        let choice = definition_of(value).map_or(value, |name| self.defined(name));
+        let words = choice.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+        let meanings = words.filter_map(|word| Some((word["const"].as_str()?, word["description"].as_str()?)));
+        meanings.map(|(word, meaning)| format!("<br>`{word}`: {}", cell(meaning))).collect()
+    }
+
+    /// Writes the paragraphs behind the first one of the comment of a choice's table.
+    fn more_about(&mut self, value: &'s Value) {
+        let Some(text) = definition_of(value).and_then(|name| self.defined(name)["description"].as_str()) else {
+            return;
+        };
+        for paragraph in text.split("\n\n").skip(1).filter(|paragraph| !paragraph.starts_with("Source:")) {
+            write!(self.page, "{}\n\n", escaped(paragraph)).unwrap();
+        }
     }
 
     /// Writes the section of a type of the reports.
