@@ -253,9 +253,9 @@ class CriticalPath(TypedDict):
     changes: int
     #: Time on the path by kind.
     kinds: list[PathPart]
-    #: Ranks with the most time on the path, most first.
+    #: The 20 ranks with the most time on the path, most first.
     ranks: list[PathRank]
-    #: Operations with the most time on the path, most first.
+    #: The 20 operations with the most time on the path, most first.
     operations: list[PathOperation]
 
 
@@ -302,7 +302,7 @@ class ErrorRange(TypedDict):
 
 
 class Estimate(TypedDict):
-    """Makespan estimated from the beginning of a run."""
+    """Makespan estimated from the beginning of a run. The report's `messages` and `bytes` are then those of the whole run. `bounds` has `injection_s` alone. `links`, `contention`, `rounds`, `fingerprint` and `meta` cover the simulated part."""
 
     #: Estimated makespan [s].
     makespan_s: float
@@ -336,15 +336,15 @@ class FarmBounds(TypedDict):
 class FarmReport(TypedDict):
     """Predictions for several numbers of workers, or several rules for giving out tasks."""
 
-    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format: `hayase-report-1` of a pattern, `hayase-replay-1` of a program, `hayase-jobs-1` of several jobs, `hayase-master-slave-1` of a farm, `hayase-whatif-1` of any of them varied.
     schema: str
-    #: Complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again. Work without a fabric has no topology, routing, placement and sharing.
     scenario: Any
     #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
     #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Number of messages delivered, including those of collectives.
+    #: Number of messages delivered, including those of collectives, and of a farm those with tasks and with results.
     messages: int
     #: Bytes delivered [B].
     bytes: int
@@ -354,7 +354,7 @@ class FarmReport(TypedDict):
     seeds: NotRequired[SeedStatistics | None]
     #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: Cost of slow processors, if there are any and it was asked for.
+    #: Cost of slow processors, if there are any and it was asked for. Absent for a farm that is tried in several ways.
     noise: NotRequired[NoiseReport | None]
     #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
@@ -481,15 +481,15 @@ class JobReport(TypedDict):
 class JobsReport(TypedDict):
     """Results of several jobs on one fabric."""
 
-    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format: `hayase-report-1` of a pattern, `hayase-replay-1` of a program, `hayase-jobs-1` of several jobs, `hayase-master-slave-1` of a farm, `hayase-whatif-1` of any of them varied.
     schema: str
-    #: Complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again. Work without a fabric has no topology, routing, placement and sharing.
     scenario: Any
     #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
     #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Number of messages delivered, including those of collectives.
+    #: Number of messages delivered, including those of collectives, and of a farm those with tasks and with results.
     messages: int
     #: Bytes delivered [B].
     bytes: int
@@ -499,7 +499,7 @@ class JobsReport(TypedDict):
     seeds: NotRequired[SeedStatistics | None]
     #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: Cost of slow processors, if there are any and it was asked for.
+    #: Cost of slow processors, if there are any and it was asked for. Absent for a farm that is tried in several ways.
     noise: NotRequired[NoiseReport | None]
     #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
@@ -513,7 +513,7 @@ class JobsReport(TypedDict):
     fabric: str
     #: Jobs, in their order.
     jobs: list[JobReport]
-    #: Links that several jobs used, largest bytes over capacity first.
+    #: The ten most used links that several jobs used, largest bytes over capacity first.
     meetings: list[Meeting]
     #: Delays between each pair of jobs, if asked for and the run is complete.
     interference: NotRequired[list[Interference] | None]
@@ -588,7 +588,7 @@ class LeftOut(TypedDict):
 
 
 class Limits(TypedDict):
-    """Times that a better network approaches [s]; NaN if unknown, as for patterns and farms."""
+    """Times that a better network approaches [s]; NaN (`null` in JSON) if unknown: for a pattern all, for a farm all but the first."""
 
     #: Time if messages cost nothing and arrive when they are sent: only computation and dependences are left.
     ideal_s: float
@@ -685,7 +685,7 @@ class OpenReceives(TypedDict):
     take: str
     #: Number of such receives.
     receives: int
-    #: Number of receives that took a message which the node model identifies.
+    #: Number of receives that took a message which the node model identifies (`loggopsim` does not).
     seen: int
     #: Number of these that took a message with the source and tag of the recorded run.
     as_recorded: int
@@ -899,15 +899,15 @@ class RegionReport(TypedDict):
 class ReplayReport(TypedDict):
     """Result of one run of a program."""
 
-    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format: `hayase-report-1` of a pattern, `hayase-replay-1` of a program, `hayase-jobs-1` of several jobs, `hayase-master-slave-1` of a farm, `hayase-whatif-1` of any of them varied.
     schema: str
-    #: Complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again. Work without a fabric has no topology, routing, placement and sharing.
     scenario: Any
     #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
     #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Number of messages delivered, including those of collectives.
+    #: Number of messages delivered, including those of collectives, and of a farm those with tasks and with results.
     messages: int
     #: Bytes delivered [B].
     bytes: int
@@ -917,7 +917,7 @@ class ReplayReport(TypedDict):
     seeds: NotRequired[SeedStatistics | None]
     #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: Cost of slow processors, if there are any and it was asked for.
+    #: Cost of slow processors, if there are any and it was asked for. Absent for a farm that is tried in several ways.
     noise: NotRequired[NoiseReport | None]
     #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
@@ -943,7 +943,7 @@ class ReplayReport(TypedDict):
     measured_s: NotRequired[float | None]
     #: `makespan_s / measured_s - 1`, for a complete run.
     error: NotRequired[float | None]
-    #: Region that was asked for: breakdown, waits, critical path and ranks cover only this region.
+    #: Region that was asked for: breakdown, waits, critical path and ranks cover only this region. The `end_s` of a rank is then the time it spent there.
     region: NotRequired[str | None]
     #: Regions that the program marks, or the one that was asked for.
     regions: NotRequired[list[RegionReport]]
@@ -953,11 +953,11 @@ class ReplayReport(TypedDict):
     unreceived: int
     #: Breakdown of the time, over all ranks.
     breakdown: list[Spread]
-    #: Longest waits between two ranks, longest first.
+    #: The 20 longest waits between two ranks, longest first (none under `loggopsim`).
     waits: list[Wait]
     #: Matching of receives that leave source or tag open (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`) and whose message in the recorded run is known.
     open_receives: NotRequired[OpenReceives | None]
-    #: Critical path of the run; present if the run is complete and not too long to be walked back through.
+    #: Critical path of the run; present if the run is complete and not too long: up to 1,000,000 activities and messages and 10,000 ranks, or any if a file asks for it (`path.csv`, a timeline).
     critical_path: NotRequired[CriticalPath | None]
     #: Ranks that delayed others, largest caused wait first; present if asked for and the run is complete and not too long to be walked back through.
     late: NotRequired[list[LateRank]]
@@ -972,15 +972,15 @@ class ReplayReport(TypedDict):
 class Report(TypedDict):
     """Result of one run of a pattern."""
 
-    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format: `hayase-report-1` of a pattern, `hayase-replay-1` of a program, `hayase-jobs-1` of several jobs, `hayase-master-slave-1` of a farm, `hayase-whatif-1` of any of them varied.
     schema: str
-    #: Complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again. Work without a fabric has no topology, routing, placement and sharing.
     scenario: Any
     #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
     #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Number of messages delivered, including those of collectives.
+    #: Number of messages delivered, including those of collectives, and of a farm those with tasks and with results.
     messages: int
     #: Bytes delivered [B].
     bytes: int
@@ -990,7 +990,7 @@ class Report(TypedDict):
     seeds: NotRequired[SeedStatistics | None]
     #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: Cost of slow processors, if there are any and it was asked for.
+    #: Cost of slow processors, if there are any and it was asked for. Absent for a farm that is tried in several ways.
     noise: NotRequired[NoiseReport | None]
     #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]
@@ -1014,9 +1014,9 @@ class Report(TypedDict):
     ratio_to_bound: float
     #: Time that messages were under way, over the time that they would have taken alone, both summed over all messages. 1 means that no message was ever held back by another.
     contention: float
-    #: Links on which messages lost the most time, or, if that was not measured, the most used links.
+    #: The ten links on which messages lost the most time, or, if that was not measured, the ten most used; with the columns of `links.csv`.
     links: list[LinkUse]
-    #: Time that messages lost on links, if it was measured.
+    #: Time that messages lost on links, if it was measured: by default for at most 2,000,000 messages, as flows under a policy that names bottlenecks.
     delays: NotRequired[Delays | None]
     #: Rule by which messages change virtual channels, if switches have queues that share links (`packet:iq`, `blocking`): `dateline`, `classes` ...
     channels: NotRequired[str | None]
@@ -1024,7 +1024,7 @@ class Report(TypedDict):
     rounds: NotRequired[Rounds | None]
     #: Channels that wait for each other, if packets block each other forever.
     gridlock: NotRequired[Gridlock | None]
-    #: Breakdown of the time, over all ranks.
+    #: Breakdown of the time, over all ranks. Like the next four fields it is present if ranks compute or wait for each other and there are at most 100,000 messages, or if files ask for it (`ranks.csv`, `path.csv`, a timeline). An operation is a message; a rank's own message under way is `send wait`.
     breakdown: NotRequired[list[Spread]]
     #: Longest waits of a rank for another, or for its own message to it, longest first.
     waits: NotRequired[list[Wait]]
@@ -1077,7 +1077,7 @@ class SeedStatistics(TypedDict):
 class Sensitivity(TypedDict):
     """Predicted times over one parameter."""
 
-    #: Name of the parameter, as typed: `S`, `topology.torus.bandwidth`.
+    #: Name of the parameter, as typed: `S`, `topology.torus.bandwidth`. `bands.o` of `[node.loggp]` changes all bands together.
     parameter: str
     #: Unchanged value, if there is one.
     base: str | None
@@ -1220,22 +1220,22 @@ class WhatIfPoint(TypedDict):
     stopped: NotRequired[Stopped | None]
     #: Reason why there is no time: the program deadlocks, or the value contradicts other values.
     failed: NotRequired[str | None]
-    #: Other parameters that were changed together with this one, because the values would contradict otherwise.
+    #: Other parameters that were changed together with this one, because the values would contradict otherwise. s of `[node.loggps]` follows S down, for example.
     note: NotRequired[str | None]
 
 
 class WhatIfReport(TypedDict):
     """Predicted times with one parameter changed at a time, and lower limits of the time."""
 
-    #: Version of the JSON format of the report: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`], [`whatif::SCHEMA`].
+    #: Version of the JSON format: `hayase-report-1` of a pattern, `hayase-replay-1` of a program, `hayase-jobs-1` of several jobs, `hayase-master-slave-1` of a farm, `hayase-whatif-1` of any of them varied.
     schema: str
-    #: Complete scenario, so that the report can be run again.
+    #: Complete scenario, so that the report can be run again. Work without a fabric has no topology, routing, placement and sharing.
     scenario: Any
     #: `complete`, or the reason why the run ended early. Of a farm that is tried in several ways, the worst status.
     status: Status
     #: Time at which the last message arrived, or the last rank ended [s]. An incomplete run counts only those that did. Of a farm that is tried in several ways, this is the makespan of the first.
     makespan_s: float
-    #: Number of messages delivered, including those of collectives.
+    #: Number of messages delivered, including those of collectives, and of a farm those with tasks and with results.
     messages: int
     #: Bytes delivered [B].
     bytes: int
@@ -1245,7 +1245,7 @@ class WhatIfReport(TypedDict):
     seeds: NotRequired[SeedStatistics | None]
     #: Faults and their effect on messages, if there are faults.
     faults: NotRequired[FaultsReport | None]
-    #: Cost of slow processors, if there are any and it was asked for.
+    #: Cost of slow processors, if there are any and it was asked for. Absent for a farm that is tried in several ways.
     noise: NotRequired[NoiseReport | None]
     #: Makespan with its interval, if it is an estimate.
     estimate: NotRequired[Estimate | None]

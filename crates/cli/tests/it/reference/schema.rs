@@ -152,8 +152,10 @@ impl<'s> Reader<'s> {
         };
         let heading = if path.starts_with('[') || path.contains('.') { format!("[{path}]") } else { path.clone() };
         write!(self.page, "\n{} {heading}\n\n", "#".repeat(level)).unwrap();
-        if let Some(name) = definition_of(value) {
-            self.headings.insert(name.to_owned(), heading);
+        // A text may stand in the place of the table.
+        let alternatives = value["anyOf"].as_array().map_or(&[][..], Vec::as_slice);
+        for name in alternatives.iter().chain([value]).filter_map(definition_of) {
+            self.headings.insert(name.to_owned(), heading.clone());
         }
         self.about(value);
         self.inside(&path, value, level);
@@ -265,10 +267,12 @@ impl<'s> Reader<'s> {
             if required {
                 about += " *required*";
             }
-            if let Some(default) = value
-                .get("default")
-                .filter(|default| !default.is_null() && !default.is_object() && **default != Value::Array(vec![]))
-            {
+            if let Some(default) = value.get("default").filter(|default| {
+                !about.contains("default")
+                    && !default.is_null()
+                    && !default.is_object()
+                    && **default != Value::Array(vec![])
+            }) {
                 write!(about, " Default: `{}`.", default.to_string().trim_matches('"')).unwrap();
             }
             writeln!(self.page, "| `{key}` | {form} | {about} |").unwrap();
