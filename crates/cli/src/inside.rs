@@ -53,7 +53,7 @@ fn ended(words: &[&str]) -> Ended {
         Ok(cli) => cli,
         Err(error) => return Ended::Usage(error.to_string()),
     };
-    let invalid = |diagnostic: Diagnostic| Box::new(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() });
+    let invalid = |diagnostic: Diagnostic| Box::new(Invalid::from(diagnostic));
     match dispatch(&cli.verb, Voice::unheard()) {
         Ok(End::Done) => Ended::Done,
         // What failed has been said.

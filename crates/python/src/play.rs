@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hayase::diagnostic::{Diagnostic, Invalid, Sources};
+use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::engine::Watch;
 use hayase::player::{Activity, Transfer};
 use hayase::report::{Head, MessageRecord, Status};
@@ -156,7 +156,7 @@ fn room(messages: u64, wanted: bool) -> Result<Records<MessageRecord>, Invalid> 
         let (needed, free) = (Bytes(needed), Bytes(free));
         let message = format!("{messages} messages take {needed} as a table, and {free} are free");
         let help = "leave `messages=True` out, or let the program write them: Result.save(\"messages.csv\")";
-        return Err(Invalid::one(Diagnostic::new("too-large", message).help(help), &Sources::default()));
+        return Err(Diagnostic::new("too-large", message).help(help).into());
     }
     Ok(Records::new(columns::messages(), usize::try_from(messages).unwrap_or(usize::MAX)))
 }

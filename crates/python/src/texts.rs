@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hayase::diagnostic::{Invalid, Sources};
 use hayase::plan::{self, Columns, Plan, RunControl, Shard};
 use hayase::scenario::{Loaded, Loader, settings_as_toml};
 use hayase::sweep::seeds_from;
@@ -208,8 +207,7 @@ impl Texts {
         let asker = Asker { py, threads, progress: progress.as_ref() };
         let loaded = self.loaded(asker)?;
         let wishes = Wishes::of(&tables);
-        let seeds = seeds_from(first_seed(&loaded), seeds)
-            .map_err(|mistake| mistake::invalid(py, &Invalid::one(mistake, &Sources::default())))?;
+        let seeds = seeds_from(first_seed(&loaded), seeds).map_err(|mistake| mistake::invalid(py, &mistake.into()))?;
         Played::new(py, asker.wait(move |looking| play(&loaded, &seeds, wishes, looking))?)
     }
 
