@@ -233,24 +233,26 @@ impl Texts {
         Ok(scenario.to_string())
     }
 
-    /// Does what a verb of the command line does, with these texts below what its words say; returns what it prints.
-    #[pyo3(signature = (words, *, progress=None, threads=None))]
+    /// Does what a verb of the command line does, with these texts below what its words say; returns what it prints, and
+    /// its table as HTML where that is wanted.
+    #[pyo3(signature = (words, *, html=false, progress=None, threads=None))]
     fn verb(
         &self,
         py: Python<'_>,
         words: Vec<String>,
+        html: bool,
         progress: Option<Bound<'_, PyAny>>,
         threads: Option<usize>,
-    ) -> PyResult<Py<PyBytes>> {
+    ) -> PyResult<(Py<PyBytes>, String)> {
         let base = self.loader.clone();
         let answer = Asker { py, threads, progress: progress.as_ref() }.wait(move |looking| {
             let told = Arc::clone(looking);
             let tell = Arc::new(move |done, total| told.tell(done, total));
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            Inside { base, stop: looking.stop, tell: Some(tell) }.answer(&words)
+            Inside { base, stop: looking.stop, tell: Some(tell), html }.answer(&words)
         })?;
         mistake::answered(py, &answer)?;
-        Ok(PyBytes::new(py, &answer.printed).unbind())
+        Ok((PyBytes::new(py, &answer.kept.printed).unbind(), answer.kept.html))
     }
 
     /// Runs what is missing of a plan, which is a file, or one of these texts' files in memory; returns what was done.
