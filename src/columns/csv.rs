@@ -6,6 +6,7 @@
 use std::borrow::Borrow;
 use std::io::{self, Write};
 
+use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::{Cell, Column, Columns};
@@ -71,7 +72,10 @@ impl<'a, R, W: Write> Lines<'a, R, W> {
 }
 
 /// Writes a line with one field for each item, separated by commas.
-fn line<W: Write, T>(
+///
+/// # Errors
+/// Failures of `write` and `writer`.
+pub fn line<W: Write + ?Sized, T>(
     writer: &mut W,
     items: impl IntoIterator<Item = T>,
     mut write: impl FnMut(&mut W, T) -> io::Result<()>,
@@ -120,11 +124,30 @@ fn number(writer: &mut impl Write, value: f64) -> io::Result<()> {
 }
 
 /// Writes a text, in quotes if it has a comma, a quote or a newline.
-fn text(writer: &mut impl Write, value: &str) -> io::Result<()> {
-    if value.contains([',', '"', '\n', '\r']) {
-        write!(writer, "\"{}\"", value.replace('"', "\"\""))
-    } else {
-        writer.write_all(value.as_bytes())
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn text(writer: &mut (impl Write + ?Sized), value: &str) -> io::Result<()> {
+    if value.contains([',', '"', '\n', '\r']) { quoted(writer, value) } else { writer.write_all(value.as_bytes()) }
+}
+
+/// Writes a text in quotes.
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn quoted(writer: &mut (impl Write + ?Sized), value: &str) -> io::Result<()> {
+    write!(writer, "\"{}\"", value.replace('"', "\"\""))
+}
+
+/// Writes a value of JSON: a text as it is, nothing for `null`, a list or an object as JSON.
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn json(writer: &mut (impl Write + ?Sized), value: &Value) -> io::Result<()> {
+    match value {
+        Value::Null => Ok(()),
+        Value::String(value) => text(writer, value),
+        value => text(writer, &value.to_string()),
     }
 }
 

@@ -23,13 +23,8 @@ pub struct Accuracy {
     /// True if all runs were made; otherwise rows, or seeds of rows, are missing.
     pub complete: bool,
     /// Number of runs that were not made.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "super::is_zero")]
     pub missing_runs: u64,
-}
-
-/// Returns true if the count is 0.
-fn is_none(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Simulated case: everything that a model and its reference have in common.

@@ -256,7 +256,7 @@ impl Loader {
             Loaded::Pattern(_) | Loaded::Program(_) | Loaded::Jobs(_) => {
                 let message = "the workload is no master with its workers";
                 let diagnostic = Diagnostic::new("wrong-choice", message).help("write a table [workload.master-slave]");
-                Err(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })
+                Err(diagnostic.into())
             }
         }
     }

@@ -258,7 +258,7 @@ impl Loaded {
             (_, more) => {
                 let message = format!("one scenario is needed, and this farm is tried in {} ways", more + 1);
                 let diagnostic = Diagnostic::new("too-many-points", message).help(help);
-                Err(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })
+                Err(diagnostic.into())
             }
         }
     }

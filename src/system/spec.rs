@@ -46,7 +46,7 @@ pub struct TraceSpec {
     /// File or folder: recorded calls, a GOAL schedule, a time-independent or a text trace.
     pub path: Located<String>,
     /// Speed of processors, relative to those of the recording (default 1).
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one", skip_serializing_if = "Located::is_one")]
     pub cpu_speed: Located<f64>,
     /// Operations per second, for a trace with operations instead of times (default 1e9) \[1/s\].
     pub flop_rate: Option<Located<f64>>,
@@ -76,7 +76,7 @@ pub struct RuleSpec {
     /// Name of the rule, and its parameters; "linear:ranks=64".
     pub rule: Located<String>,
     /// Speed of processors, relative to those of the rule (default 1).
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one", skip_serializing_if = "Located::is_one")]
     pub cpu_speed: Located<f64>,
     /// Largest message of sends and receives; longer messages go in pieces of this size (default: no limit);
     /// "16383 B".
@@ -103,7 +103,7 @@ pub struct ProgramDataSpec {
     #[serde(default)]
     pub times: BlockTimes,
     /// Speed of processors, relative to those of the computation data (default 1).
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one", skip_serializing_if = "Located::is_one")]
     pub cpu_speed: Located<f64>,
     /// Rule by which wildcard receives choose a message (default: the message of the recorded run).
     #[serde(default, skip_serializing_if = "Wildcards::is_default")]
@@ -180,10 +180,6 @@ impl schemars::JsonSchema for Factors {
 
 fn one() -> Located<f64> {
     1.0.into()
-}
-
-fn is_one(speed: &Located<f64>) -> bool {
-    **speed == 1.0
 }
 
 /// A program that has been read.

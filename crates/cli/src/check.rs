@@ -126,7 +126,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
         (found, _) => found,
     };
     let Some(found) = found else {
-        return Err(Invalid { diagnostics: vec![unknown(path)], ..Invalid::default() });
+        return Err(unknown(path).into());
     };
     match found {
         Contents::Scenario => scenario(loader.file(path)),

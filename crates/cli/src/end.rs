@@ -55,7 +55,7 @@ impl From<Invalid> for Failure {
 
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
-        Invalid { diagnostics: vec![diagnostic], ..Invalid::default() }.into()
+        Invalid::from(diagnostic).into()
     }
 }
 

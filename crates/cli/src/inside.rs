@@ -6,17 +6,15 @@ use std::ffi::OsString;
 use clap::FromArgMatches;
 
 use super::args::Cli;
-use super::asked::{Inside, take_said};
+use super::asked::{Inside, Kept, take_said};
 use super::{End, Failure, Voice, asked, dispatch, reason, usage};
 use hayase::diagnostic::{Diagnostic, Invalid};
 
 /// What came of it.
 #[derive(Debug)]
 pub struct Answer {
-    /// What the program would have printed.
-    pub printed: Vec<u8>,
-    /// What it would have said beside, without hints.
-    pub said: String,
+    /// Its output.
+    pub kept: Kept,
     /// How it ended.
     pub ended: Ended,
 }
@@ -41,8 +39,8 @@ pub enum Ended {
 impl Inside {
     /// Does what these words ask for, the first being the verb.
     pub fn answer(self, words: &[&str]) -> Answer {
-        let (ended, printed, said) = asked::within(self, || ended(words));
-        Answer { printed, said, ended }
+        let (ended, kept) = asked::within(self, || ended(words));
+        Answer { kept, ended }
     }
 }
 
@@ -53,7 +51,7 @@ fn ended(words: &[&str]) -> Ended {
         Ok(cli) => cli,
         Err(error) => return Ended::Usage(error.to_string()),
     };
-    let invalid = |diagnostic: Diagnostic| Box::new(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() });
+    let invalid = |diagnostic: Diagnostic| Box::new(Invalid::from(diagnostic));
     match dispatch(&cli.verb, Voice::unheard()) {
         Ok(End::Done) => Ended::Done,
         // What failed has been said.
@@ -80,7 +78,7 @@ mod tests {
 
     fn answered(base: Loader, words: &[&str]) -> Answer {
         let stop: &'static AtomicBool = Box::leak(Box::default());
-        Inside { base, stop, tell: None }.answer(words)
+        Inside { base, stop, tell: None, html: true }.answer(words)
     }
 
     #[test]
@@ -89,13 +87,14 @@ mod tests {
         let base = Loader::new().text("settings", text);
         let answer = answered(base.clone(), &["run", "--format=json", "--seed=3"]);
         assert!(matches!(answer.ended, Ended::Done), "{answer:?}");
-        let report: serde_json::Value = serde_json::from_slice(&answer.printed).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&answer.kept.printed).unwrap();
+        assert!(answer.kept.html.contains("<table>"), "{}", answer.kept.html);
         assert_eq!(report["scenario"]["seed"], 3);
         assert!(report["scenario"]["placement"]["random"].is_object());
         assert!(!asked::is_inside());
         let attached = Loader::new().attach("m.csv", *b"src,dst,bytes\n0,1,1000\n");
         let answer = answered(attached, &["run", "-t", "torus-4x4", "-p", "m.csv", "--format=json"]);
-        let report: serde_json::Value = serde_json::from_slice(&answer.printed).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&answer.kept.printed).unwrap();
         assert_eq!(report["bytes"], 1000, "{answer:?}");
     }
 
@@ -112,7 +111,7 @@ mod tests {
     fn it_is_ended_by_its_caller() {
         let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(true)));
         let base = Loader::new().topology("torus-32x32").pattern("all-to-all-pairwise");
-        let answer = Inside { base, stop, tell: None }.answer(&["run", "--format=json"]);
+        let answer = Inside { base, stop, tell: None, html: false }.answer(&["run", "--format=json"]);
         assert!(matches!(answer.ended, Ended::Interrupted), "{answer:?}");
     }
 }

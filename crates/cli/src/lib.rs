@@ -75,7 +75,7 @@ pub use asked::{Inside, Tell};
 pub use check::in_words;
 pub(crate) use end::{End, Failure, reason};
 pub(crate) use files::extension;
-use hayase::diagnostic::{self, Invalid, Sources};
+use hayase::diagnostic::{self, Invalid};
 pub use inside::{Answer, Ended};
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 
@@ -174,7 +174,7 @@ fn report(failure: &Failure, voice: Voice) -> u8 {
         Failure::Invalid(invalid) => (invalid.show(voice.colour), End::Invalid.code()),
         // Whoever read the results has read enough.
         Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
-        Failure::Failed(diagnostic) => (Invalid::one(*diagnostic.clone(), &Sources::default()).show(voice.colour), 1),
+        Failure::Failed(diagnostic) => (Invalid::from(*diagnostic.clone()).show(voice.colour), 1),
         Failure::Write(path, error) => {
             let what = format!("cannot write `{}`: {}", path.display(), reason(error));
             (diagnostic::failure(&what, voice.colour), 1)

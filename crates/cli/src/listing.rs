@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::end::Failure;
 use super::files::names;
 use super::options::{Offer, OutputArgs};
+use hayase::columns::csv;
 use hayase_output::table::{Answer, Grid};
 
 /// `hayase topology list` and others that list what has a name.
@@ -74,12 +75,8 @@ impl<'a> Listing<'a> {
 
     /// A header, and a line for each row.
     pub fn csv(&self, mut w: impl Write) -> io::Result<()> {
-        writeln!(w, "{}", self.columns.join(","))?;
-        for row in (self.rows)() {
-            let cells: Vec<String> = row.iter().map(cell).collect();
-            writeln!(w, "{}", cells.join(","))?;
-        }
-        Ok(())
+        csv::line(&mut w, self.columns, |w, name| csv::text(w, name))?;
+        (self.rows)().try_for_each(|row| csv::line(&mut w, &row, csv::json))
     }
 
     /// An object for each row.
@@ -91,16 +88,6 @@ impl<'a> Listing<'a> {
             serde_json::to_writer(&mut w, &named)?;
         }
         w.write_all(b"\n]\n")
-    }
-}
-
-/// A cell of CSV: in quotes where it has to be, empty where there is nothing.
-fn cell(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) if text.contains([',', '"', '\n', '\r']) => format!("\"{}\"", text.replace('"', "\"\"")),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

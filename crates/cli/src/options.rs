@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
 
+use super::asked;
 use super::end::Failure;
 use super::files::{self, Files, Names};
 use super::voice::{print_with, show};
@@ -145,7 +146,10 @@ impl OutputArgs {
         }
         match self.format {
             Format::Table => show(&table()),
-            Format::Json => print_with(|w| write("x.json", w)),
+            Format::Json => {
+                asked::keep_table(table);
+                print_with(|w| write("x.json", w))
+            }
             Format::Csv => print_with(|w| write("x.csv", w)),
         }
     }
@@ -153,7 +157,10 @@ impl OutputArgs {
     /// Prints a result of a verb without CSV.
     pub fn print(&self, table: impl FnOnce() -> Answer, data: &impl Serialize) -> Result<(), Failure> {
         match self.format {
-            Format::Json => print_with(|w| json::write(data, w)),
+            Format::Json => {
+                asked::keep_table(table);
+                print_with(|w| json::write(data, w))
+            }
             Format::Table | Format::Csv => show(&table()),
         }
     }

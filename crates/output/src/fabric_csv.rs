@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use hayase::columns::csv;
 use hayase::fabric::Fabric;
 use hayase::ids::VertexId;
 
@@ -21,22 +22,36 @@ pub fn write(fabric: &Fabric, writer: impl Write) -> io::Result<()> {
     for (id, _) in left() {
         counts.entry(hash(&fabric.link_name(id))).or_default().0 += 1;
     }
-    let vertex = |vertex: VertexId| match fabric.vertex_name(vertex) {
-        _ if vertex.0 < fabric.nodes() => vertex.to_string(),
-        name if name.trim().parse::<f64>().is_ok() => format!("switch {name}"),
-        name => quoted(&name),
-    };
     writeln!(w, "id,from,to,bandwidth,latency")?;
     for (id, link) in left() {
         let name = fabric.link_name(id);
         let (count, seen) = counts.entry(hash(&name)).or_default();
         *seen += 1;
-        let name = if *count > 1 { format!("{name} #{seen}") } else { name };
-        let (from, to) = link.ends.map_or_else(Default::default, |(from, to)| (vertex(from), vertex(to)));
-        let (bandwidth, latency) = (link.capacity.bytes_per_second(), link.latency.seconds());
-        writeln!(w, "{},{from},{to},{bandwidth},{latency}", quoted(&name))?;
+        text(w, &if *count > 1 { format!("{name} #{seen}") } else { name })?;
+        match link.ends {
+            Some((from, to)) => [from, to].into_iter().try_for_each(|end| {
+                w.write_all(b",")?;
+                vertex(fabric, end, w)
+            })?,
+            None => w.write_all(b",,")?,
+        }
+        writeln!(w, ",{},{}", link.capacity.bytes_per_second(), link.latency.seconds())?;
     }
     w.flush()
+}
+
+/// Writes the number of a node, or the name of a switch.
+fn vertex(fabric: &Fabric, vertex: VertexId, w: &mut impl Write) -> io::Result<()> {
+    match fabric.vertex_name(vertex) {
+        _ if vertex.0 < fabric.nodes() => write!(w, "{vertex}"),
+        name if name.trim().parse::<f64>().is_ok() => write!(w, "switch {name}"),
+        name => text(w, &name),
+    }
+}
+
+/// Writes a text, in quotes also where blanks around it would be lost.
+fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
+    if value.trim() == value { csv::text(w, value) } else { csv::quoted(w, value) }
 }
 
 fn hash(name: &str) -> u64 {
@@ -44,14 +59,6 @@ fn hash(name: &str) -> u64 {
     let mut hasher = FxHasher::default();
     name.hash(&mut hasher);
     hasher.finish()
-}
-
-/// A text as CSV has it.
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) || text.trim() != text {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

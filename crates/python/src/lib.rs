@@ -66,6 +66,12 @@ fn toml(settings: &str) -> PyResult<String> {
     Ok(settings_as_toml(&settings))
 }
 
+/// The quantile of Student's t for a two-sided interval of 95 %, by degrees of freedom.
+#[pyfunction]
+fn student(freedom: usize) -> f64 {
+    hayase::base::portable::student(freedom)
+}
+
 /// The JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> &'static str {
@@ -92,6 +98,7 @@ fn _hayase(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(rules, module)?,
         wrap_pyfunction!(toml, module)?,
         wrap_pyfunction!(schema, module)?,
+        wrap_pyfunction!(student, module)?,
         wrap_pyfunction!(texts::run_many, module)?,
     ] {
         module.add_function(function)?;

@@ -97,7 +97,7 @@ pub fn answered(py: Python<'_>, answer: &Answer) -> PyResult<()> {
             Err(if is_file { PyOSError::new_err(text) } else { PyRuntimeError::new_err(text) })
         }
         Ended::Usage(text) => Err(PyTypeError::new_err(text.trim_end().to_owned())),
-        Ended::Deadlocked => Err(deadlock(py, &answer.said, &String::from_utf8_lossy(&answer.printed))),
+        Ended::Deadlocked => Err(deadlock(py, &answer.kept.said, &String::from_utf8_lossy(&answer.kept.printed))),
         Ended::Interrupted => Err(PyKeyboardInterrupt::new_err(())),
     }
 }

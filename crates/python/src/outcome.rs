@@ -60,6 +60,11 @@ impl Played {
         self.report.to_json()
     }
 
+    /// The report as HTML, as the program's table has it.
+    fn html(&self) -> String {
+        self.report.to_html()
+    }
+
     /// The table of this name, where it was recorded.
     fn table(&self, py: Python<'_>, name: &str) -> Option<Py<Table>> {
         self.tables.iter().find(|(known, _)| *known == name).map(|(_, table)| table.clone_ref(py))

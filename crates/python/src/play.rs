@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use hayase::diagnostic::{Diagnostic, Invalid, Sources};
+use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::engine::Watch;
 use hayase::player::{Activity, Transfer};
-use hayase::report::{Head, MessageRecord, Status};
+use hayase::report::replay::ReplayReport;
+use hayase::report::{FarmReport, Head, JobsReport, MessageRecord, Report, Status};
 use hayase::scenario::{Loaded, Scenario};
 use hayase::simulation::RunOptions;
 use hayase::sweep::Control;
 use hayase::units::Bytes;
 use hayase_cli::runner::{self, Answering, Reported, Told};
-use hayase_output::columns;
+use hayase_output::{columns, table as output};
 
 use crate::column::{Columns, Records, table};
 use crate::work::Looking;
@@ -62,17 +63,29 @@ pub trait AnyReport: Send + Sync {
 
     /// Returns the report as the program writes it.
     fn to_json(&self) -> String;
+
+    /// Returns the program's table of it as HTML.
+    fn to_html(&self) -> String;
 }
 
-impl<R: Reported> AnyReport for R {
-    fn head(&self) -> &Head {
-        Reported::head(self)
-    }
+macro_rules! any_report {
+    ($($report:ty: $table:path),*) => {
+        $(impl AnyReport for $report {
+            fn head(&self) -> &Head {
+                Reported::head(self)
+            }
 
-    fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
+            fn to_json(&self) -> String {
+                serde_json::to_string(self).unwrap_or_default()
+            }
+
+            fn to_html(&self) -> String {
+                $table(self).to_html()
+            }
+        })*
+    };
 }
+any_report!(Report: output::run, ReplayReport: output::replay, JobsReport: output::jobs, FarmReport: output::farm);
 
 /// What came of a run.
 pub struct Raw {
@@ -156,13 +169,13 @@ fn room(messages: u64, wanted: bool) -> Result<Records<MessageRecord>, Invalid> 
         let (needed, free) = (Bytes(needed), Bytes(free));
         let message = format!("{messages} messages take {needed} as a table, and {free} are free");
         let help = "leave `messages=True` out, or let the program write them: Result.save(\"messages.csv\")";
-        return Err(Invalid::one(Diagnostic::new("too-large", message).help(help), &Sources::default()));
+        return Err(Diagnostic::new("too-large", message).help(help).into());
     }
     Ok(Records::new(columns::messages(), usize::try_from(messages).unwrap_or(usize::MAX)))
 }
 
 /// Runs work that is answered by one run.
-fn one<W: Answering>(
+fn one<W: Answering<Outcome: Told<Report: AnyReport>>>(
     kind: &'static str,
     scenario: &Scenario<W>,
     seeds: &[u64],

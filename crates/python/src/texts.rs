@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hayase::diagnostic::{Invalid, Sources};
 use hayase::plan::{self, Columns, Plan, RunControl, Shard};
 use hayase::scenario::{Loaded, Loader, settings_as_toml};
 use hayase::sweep::seeds_from;
@@ -208,8 +207,7 @@ impl Texts {
         let asker = Asker { py, threads, progress: progress.as_ref() };
         let loaded = self.loaded(asker)?;
         let wishes = Wishes::of(&tables);
-        let seeds = seeds_from(first_seed(&loaded), seeds)
-            .map_err(|mistake| mistake::invalid(py, &Invalid::one(mistake, &Sources::default())))?;
+        let seeds = seeds_from(first_seed(&loaded), seeds).map_err(|mistake| mistake::invalid(py, &mistake.into()))?;
         Played::new(py, asker.wait(move |looking| play(&loaded, &seeds, wishes, looking))?)
     }
 
@@ -235,24 +233,26 @@ impl Texts {
         Ok(scenario.to_string())
     }
 
-    /// Does what a verb of the command line does, with these texts below what its words say; returns what it prints.
-    #[pyo3(signature = (words, *, progress=None, threads=None))]
+    /// Does what a verb of the command line does, with these texts below what its words say; returns what it prints, and
+    /// its table as HTML where that is wanted.
+    #[pyo3(signature = (words, *, html=false, progress=None, threads=None))]
     fn verb(
         &self,
         py: Python<'_>,
         words: Vec<String>,
+        html: bool,
         progress: Option<Bound<'_, PyAny>>,
         threads: Option<usize>,
-    ) -> PyResult<Py<PyBytes>> {
+    ) -> PyResult<(Py<PyBytes>, String)> {
         let base = self.loader.clone();
         let answer = Asker { py, threads, progress: progress.as_ref() }.wait(move |looking| {
             let told = Arc::clone(looking);
             let tell = Arc::new(move |done, total| told.tell(done, total));
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            Inside { base, stop: looking.stop, tell: Some(tell) }.answer(&words)
+            Inside { base, stop: looking.stop, tell: Some(tell), html }.answer(&words)
         })?;
         mistake::answered(py, &answer)?;
-        Ok(PyBytes::new(py, &answer.printed).unbind())
+        Ok((PyBytes::new(py, &answer.kept.printed).unbind(), answer.kept.html))
     }
 
     /// Runs what is missing of a plan, which is a file, or one of these texts' files in memory; returns what was done.

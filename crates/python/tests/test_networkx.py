@@ -285,7 +285,7 @@ def test_two_joined_nodes_and_names_with_quotes():
     graph.add_edge('<b>"0"</b>', "s", bandwidth=1e9)
     fabric = Topology.from_networkx(graph)
     assert fabric.nodes == 2
-    assert "<b>" not in fabric._repr_html_()
+    assert "<b>" not in fabric._repr_svg_()
 
 
 def test_the_text_of_a_graph_is_that_of_networkx():

@@ -78,7 +78,7 @@ pub enum StoreError {
 
 impl From<Diagnostic> for StoreError {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self::Invalid(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })
+        Self::Invalid(diagnostic.into())
     }
 }
 

@@ -12,6 +12,7 @@ use super::row::kind_of_summary;
 use super::store::hex;
 use super::values::{Values, amount, json};
 use super::{Configuration, Plan, Visit};
+use crate::columns::csv;
 use crate::parquet::{self, Cell, Column, Kind};
 use crate::reading::tree::{Kind as Form, Tree};
 use crate::study::{Amount, Unit};
@@ -103,8 +104,7 @@ impl<'a> Table<'a> {
             std::iter::once("id").chain(plan.keys()).chain(RESULTS).chain(keep).chain([ERROR]).collect();
         let written = match columns {
             Columns::Csv => {
-                let header: Vec<Cow<'_, str>> = names.iter().map(|name| quoted(name)).collect();
-                writeln!(writer, "{}", header.join(","))?;
+                csv::line(writer, &names, |writer, name| csv::text(writer, name))?;
                 Written::Csv(writer)
             }
             Columns::Json => {
@@ -136,10 +136,7 @@ impl<'a> Table<'a> {
         let keys = configuration.values.iter().chain(&visit.seed).map(|(_, value)| value);
         let results = self.names[1 + self.keys..].iter().map(|name| row.get(*name).map_or("null", |value| value.get()));
         match &mut self.written {
-            Written::Csv(writer) => {
-                let cells: Vec<String> = texts(id, keys, results).map(|cell| plain(&cell)).collect();
-                writeln!(writer, "{}", cells.join(","))
-            }
+            Written::Csv(writer) => csv::line(writer, texts(id, keys, results), |writer, cell| plain(writer, &cell)),
             Written::Json(writer, is_first) => {
                 let named = self.names.iter().zip(texts(id, keys, results));
                 let cells: Vec<String> =
@@ -236,21 +233,12 @@ fn cell(kind: Kind, value: &str) -> Cell<'_> {
     }
 }
 
-/// Converts a JSON value to a cell of CSV.
-fn plain(cell: &str) -> String {
+/// Writes a cell of CSV from the text of a value of JSON, whose numbers stay as they are.
+fn plain(writer: &mut dyn Write, cell: &str) -> io::Result<()> {
     match cell.as_bytes().first() {
-        Some(b'"') => quoted(&serde_json::from_str::<String>(cell).unwrap_or_default()).into_owned(),
-        _ if cell == "null" => String::new(),
-        _ => quoted(cell).into_owned(),
-    }
-}
-
-/// Quotes a text if CSV needs it.
-fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\"")).into()
-    } else {
-        text.into()
+        Some(b'"') => csv::text(writer, &serde_json::from_str::<String>(cell).unwrap_or_default()),
+        _ if cell == "null" => Ok(()),
+        _ => csv::text(writer, cell),
     }
 }
 

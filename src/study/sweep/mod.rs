@@ -124,8 +124,7 @@ impl Sweep {
     pub fn points_until(&self, control: &Control<'_>) -> Result<Vec<Point>, Invalid> {
         let mut points: Vec<Point> = Vec::new();
         let mut mistakes = Mistakes::default();
-        let invalid = |mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() };
-        for choice in combine::choices(self).map_err(invalid)? {
+        for choice in combine::choices(self)? {
             if control.is_cancelled() {
                 break;
             }
@@ -143,16 +142,13 @@ impl Sweep {
         }
         mistakes.none()?;
         if points.is_empty() && !control.is_cancelled() {
-            return Err(Invalid {
-                diagnostics: vec![Diagnostic::new("missing-key", "there is nothing to compare")],
-                ..Invalid::default()
-            });
+            return Err(Diagnostic::new("missing-key", "there is nothing to compare").into());
         }
         let has_jobs = |point: &Point| matches!(point.scenario.work(), Work::Jobs(_));
         if self.rank == RankBy::Slowdown && !points.iter().all(has_jobs) {
             let diagnostic = Diagnostic::new("no-jobs", "slowdowns are those of several jobs on one fabric");
             let help = "add `--job NAME=PATTERN:RANKS` or tables [[job]], or rank by makespans";
-            return Err(Invalid { diagnostics: vec![diagnostic.help(help)], ..Invalid::default() });
+            return Err(diagnostic.help(help).into());
         }
         if self.values(&Axis::Injection).is_empty()
             && points.iter().any(|point| point.row.injection != points[0].row.injection)

@@ -58,8 +58,7 @@ pub fn cost_of_noise<W: Simulated>(
         return Ok(None);
     }
     let system = scenario.system().clone().with_noise(NoiseTables::default());
-    let without = scenario.with_system(system);
-    let without = without.map_err(|mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() })?;
+    let without = scenario.with_system(system)?;
     let (slow, fast) = rayon::join(|| see(scenario, control), || see(&without, control));
     if [&slow, &fast].iter().any(|seen| seen.summary.status != Status::Complete) {
         return Ok(None);

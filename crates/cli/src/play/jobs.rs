@@ -73,8 +73,16 @@ impl Filed for JobsWork {
             }
             "timeline.svg" => {
                 let jobs: Vec<(&str, u32)> = ranks(scenario.work()).collect();
-                let title = Self::title(report);
-                svg::timeline_of_jobs(&played.messages, &jobs, report.head.makespan_s, window, &title)
+                let sent = svg::Sent {
+                    messages: &played.messages,
+                    ranks: jobs.iter().map(|(_, ranks)| ranks).sum(),
+                    makespan_s: report.head.makespan_s,
+                    history: None,
+                    path: &[],
+                    jobs: &jobs,
+                    window,
+                };
+                svg::timeline(&sent, &Self::title(report))
             }
             _ => return Ok(()),
         };

@@ -21,7 +21,7 @@ pub fn ending(status: ExitStatus) -> String {
 
 /// The message.
 pub fn explain(launch: &Launch, status: ExitStatus, colour: bool) -> String {
-    Invalid { diagnostics: vec![why(launch, status)], ..Invalid::default() }.show(colour)
+    Invalid::from(why(launch, status)).show(colour)
 }
 
 fn why(launch: &Launch, status: ExitStatus) -> Diagnostic {

@@ -39,6 +39,20 @@ impl<T> Located<T> {
     }
 }
 
+impl<T: Default + PartialEq> Located<T> {
+    /// Returns true for the value of `Default`, which need not be written.
+    pub(crate) fn is_default(&self) -> bool {
+        self.value == T::default()
+    }
+}
+
+impl Located<f64> {
+    /// Returns true for a factor that changes nothing, which need not be written.
+    pub fn is_one(&self) -> bool {
+        self.value == 1.0
+    }
+}
+
 impl<T> From<T> for Located<T> {
     fn from(value: T) -> Self {
         Self { value, span: None }

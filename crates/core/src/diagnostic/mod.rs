@@ -162,6 +162,12 @@ impl Invalid {
     }
 }
 
+impl From<Diagnostic> for Invalid {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::one(diagnostic, &Sources::default())
+    }
+}
+
 /// Writes the mistakes as the command line shows them: each under its line, with what to write instead.
 impl fmt::Display for Invalid {
     #[cfg(feature = "simulator")]

@@ -41,7 +41,7 @@ pub struct LogGpsSpec {
     /// Overhead of a message of 0 bytes, at either end.
     pub o: Located<Time>,
     /// Least time between two sends of a rank, and between two receives (default 0 s: part of o).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "Located::is_default")]
     pub g: Located<Time>,
     /// Overhead per byte at the sender, up to S (default 0 ns/B).
     #[serde(rename = "Oss", default)]
@@ -73,10 +73,6 @@ pub struct LogGpsSpec {
     /// Room at each receiver for messages up to S that are under way or that no receive has asked for yet. A
     /// message that does not fit is sent by rendezvous, like those above S (default: no limit).
     pub eager_buffer: Option<Located<Bytes>>,
-}
-
-fn is_zero(time: &Located<Time>) -> bool {
-    **time == Time::ZERO
 }
 
 /// Bandwidth that messages to one rank at the same time share.

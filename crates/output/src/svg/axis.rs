@@ -81,6 +81,15 @@ impl Axis {
         axis.with_zero(values)
     }
 
+    /// Stretches a logarithmic axis down to the least of these values, and puts 0 beside it where it is one of them.
+    pub(super) fn reaching(self, values: impl Iterator<Item = f64> + Clone, units: &Units) -> Self {
+        if !self.is_logarithmic() {
+            return self;
+        }
+        let least = values.clone().filter(|value| *value > 0.0).fold(self.start, f64::min);
+        Self::logarithmic(least, self.end, units).with_zero(values)
+    }
+
     /// The same with 0 beside it, where it is logarithmic and one of these values is 0.
     pub(super) fn with_zero(mut self, mut values: impl Iterator<Item = f64>) -> Self {
         if self.is_logarithmic() && values.any(|value| value == 0.0) {

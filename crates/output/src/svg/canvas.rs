@@ -90,20 +90,18 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     ems * size
 }
 
-/// The text cut to a width, with an ellipsis where something was cut.
+/// Cuts a text to a width, with an ellipsis in the place of its middle.
 pub(super) fn fit(text: &str, size: f64, width: f64) -> String {
     if text_width(text, size) <= width {
         return text.to_owned();
     }
-    let mut cut: Vec<char> = text.chars().collect();
-    while !cut.is_empty() {
-        cut.pop();
-        let shorter: String = cut.iter().collect::<String>().trim_end().to_owned() + "…";
-        if text_width(&shorter, size) <= width {
-            return shorter;
-        }
-    }
-    String::new()
+    let letters: Vec<char> = text.chars().collect();
+    let shorter = |kept: usize| {
+        let (head, tail) = (&letters[..kept.div_ceil(2)], &letters[letters.len() - kept / 2..]);
+        let [head, tail] = [head, tail].map(|part| part.iter().collect::<String>());
+        format!("{}…{}", head.trim_end(), tail.trim_start())
+    };
+    (0..letters.len()).rev().map(shorter).find(|cut| text_width(cut, size) <= width).unwrap_or_default()
 }
 
 /// The text in lines of at most this width, broken between words; a longer word is broken behind its signs.
@@ -206,6 +204,17 @@ impl Canvas {
             number(size),
             escape(text)
         );
+    }
+
+    /// Draws a text cut to a width; where it was cut, all of it shows when it is pointed at.
+    pub(super) fn fitted(&mut self, at: Point, size: f64, anchor: Anchor, text: &str, width: f64, attributes: &str) {
+        let cut = fit(text, size, width);
+        if cut == text {
+            return self.text(at.x, at.y, size, anchor, text, attributes);
+        }
+        self.open(text);
+        self.text(at.x, at.y, size, anchor, &cut, attributes);
+        self.close();
     }
 
     /// What follows, up to [`Canvas::close`], shows this text when it is pointed at.

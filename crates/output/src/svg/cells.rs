@@ -1,6 +1,6 @@
 //! Cells as data: a field of coloured cells with names of its rows and columns, and ramps of colours.
 
-use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, Point, fit, text_width, wrap};
+use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, Point, text_width, wrap};
 use super::picture::Part;
 use super::scale::LoadScale;
 
@@ -92,8 +92,8 @@ impl Cells {
         for (name, count) in &self.groups {
             let (from, to) = (corner.x + self.x(first), corner.x + self.x(first + count - 1) + self.cell.0);
             let base = corner.y - self.above() + LINE * (self.name_lines().len() + 1) as f64;
-            let text = fit(name, FONT, (to - from).max(self.cell.0 * 2.0) - 4.0);
-            canvas.text(from, base, FONT, Anchor::Start, &text, r#"font-weight="bold""#);
+            let room = (to - from).max(self.cell.0 * 2.0) - 4.0;
+            canvas.fitted(Point::new(from, base), FONT, Anchor::Start, name, room, r#"font-weight="bold""#);
             let line = format!(r#"stroke="{GREY}" stroke-width="0.8""#);
             canvas.line(Point::new(from, base + 5.0), Point::new(to - 2.0, base + 5.0), &line);
             first += count;
@@ -104,7 +104,7 @@ impl Cells {
             let (at, base) = (corner.x + self.x(column) + self.cell.0 / 2.0, corner.y - 6.0);
             if self.is_turned() {
                 let turned = format!(r#"transform="rotate(-40 {at:.1} {base:.1})""#);
-                canvas.text(at, base, FONT, Anchor::Start, &fit(name, FONT, TURNED), &turned);
+                canvas.fitted(Point::new(at, base), FONT, Anchor::Start, name, TURNED, &turned);
             } else {
                 canvas.text(at, base, FONT, Anchor::Middle, name, "");
             }
@@ -150,7 +150,7 @@ impl Part for Cells {
         let every = ((FONT + 1.0) / self.cell.1).ceil().max(1.0) as usize;
         for (row, name) in self.rows.iter().enumerate().step_by(every) {
             let base = corner.y + self.cell.1 * (row as f64 + 0.5) + 3.5;
-            canvas.text(corner.x - 8.0, base, FONT, Anchor::End, &fit(name, FONT, NAMES), "");
+            canvas.fitted(Point::new(corner.x - 8.0, base), FONT, Anchor::End, name, NAMES, "");
         }
         for cell in &self.cells {
             self.draw_cell(canvas, cell, corner);

@@ -62,6 +62,8 @@ const BELOW: f64 = 36.0;
 const LINE: f64 = 14.0;
 /// Least distance of marks, where points are too many for one each [px].
 const APART: f64 = 7.0;
+/// Half the length of a line through one point [px].
+const ALONE: f64 = 12.0;
 /// Points from which on a line is thinned.
 const DENSE: usize = 2000;
 
@@ -121,10 +123,8 @@ impl Part for Chart {
             Pen::new(INK, 1.0).line(canvas, Point::new(from.0, from.1), Point::new(to.0, to.1));
         }
         self.draw_levels(canvas, Point::new(left, bottom));
-        for (row, limit) in self.uprights.iter().enumerate() {
-            let x = left + width * self.across.0.place(limit.0);
-            upright(canvas, limit, x, (top, bottom), (row % 2, x > left + width / 2.0));
-        }
+        let limits = self.uprights.iter().map(|limit| (left + width * self.across.0.place(limit.0), limit));
+        uprights(canvas, limits.collect(), left + width / 2.0, (top, bottom));
         let place = |(across, up): (f64, f64)| {
             Point::new(left + width * self.across.0.place(across), bottom - height * self.up.0.place(up))
         };
@@ -140,7 +140,11 @@ impl Series {
         match self {
             Self::Line(pen, values) => {
                 let points = points(values);
-                pen.trace(canvas, &thinned(&points));
+                match points[..] {
+                    // A line through one point is seen as a short one.
+                    [at] => pen.line(canvas, at.plus(-ALONE, 0.0), at.plus(ALONE, 0.0)),
+                    _ => pen.trace(canvas, &thinned(&points)),
+                }
                 let kept = apart(&points, width, |at| at.x);
                 pen.marks(canvas, kept);
             }
@@ -184,18 +188,17 @@ impl Series {
     }
 }
 
-/// Draws an upright limit with its name above in a row of its own, from 0 below; to its left where that is said.
-pub(super) fn upright(
-    canvas: &mut Canvas,
-    (_, name, pen): &Limit,
-    x: f64,
-    (top, bottom): (f64, f64),
-    (row, is_left): (usize, bool),
-) {
-    let base = top - 4.0 - LINE * row as f64;
-    pen.line(canvas, Point::new(x, if name.is_empty() { top } else { base - 8.0 }), Point::new(x, bottom));
-    let (anchor, aside) = if is_left { (Anchor::End, -4.0) } else { (Anchor::Start, 4.0) };
-    canvas.text(x + aside, base, 11.0, anchor, name, "");
+/// Draws upright limits at these places across, with their names above in two rows; left of the line from `turn` on.
+pub(super) fn uprights(canvas: &mut Canvas, mut limits: Vec<(f64, &Limit)>, turn: f64, (top, bottom): (f64, f64)) {
+    limits.arrange_by(|a, b| a.0.total_cmp(&b.0));
+    let (first, last) = limits.split_at(limits.partition_point(|limit| limit.0 <= turn));
+    // The name of a limit that is passed by another's name is in the lower row, so that no line crosses a name.
+    for (row, (x, (_, name, pen))) in last.iter().chain(first.iter().rev()).enumerate() {
+        let base = top - 4.0 - LINE * (row % 2) as f64;
+        pen.line(canvas, Point::new(*x, if name.is_empty() { top } else { base - 8.0 }), Point::new(*x, bottom));
+        let (anchor, aside) = if *x > turn { (Anchor::End, -4.0) } else { (Anchor::Start, 4.0) };
+        canvas.text(x + aside, base, 11.0, anchor, name, "");
+    }
 }
 
 /// Returns all items, or of too many those that are far enough from the one before.

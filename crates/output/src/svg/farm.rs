@@ -84,11 +84,8 @@ pub fn farm(report: &FarmReport) -> String {
     let chart = |up: Axis, name: &str, series: Vec<Series>| {
         Chart::new(INSIDE, (Axis::of_places(places.clone()), &across), (up, name), series)
     };
-    let mut axis = Axis::fitting(shortest, longest, 6, SECONDS);
-    if axis.is_logarithmic() {
-        let bounds = rows.iter().flat_map(|row| BOUNDS.map(|(.., value)| value(row))).filter(|&bound| bound > 0.0);
-        axis = Axis::logarithmic(bounds.fold(shortest, f64::min), longest, SECONDS);
-    }
+    let bounds = rows.iter().flat_map(|row| BOUNDS.map(|(.., value)| value(row))).filter(|&bound| bound > 0.0);
+    let axis = Axis::fitting(shortest, longest, 6, SECONDS).reaching(bounds, SECONDS);
     let times = chart(axis, "predicted time", times);
     Picture::new(&report.tasks, subtitle)
         .legend(legend)

@@ -1,8 +1,8 @@
 //! Lanes as data: rows of spans along one axis. Bars side by side are lanes, and so are timelines.
 
 use super::axis::Axis;
-use super::canvas::{Anchor, Canvas, FAINT, INK, Point, fit, text_width};
-use super::chart::{Limit, upright};
+use super::canvas::{Anchor, Canvas, FAINT, INK, Point, text_width};
+use super::chart::{Limit, uprights};
 use super::picture::Part;
 use super::sign::{Fill, Pen, Sign, arrow};
 
@@ -77,6 +77,7 @@ const ROW: f64 = 16.0;
 const BELOW: f64 = 36.0;
 /// Room for the name of a lane, and for the text behind one, at most [px].
 const NAMES: f64 = 330.0;
+const RULED_NAMES: f64 = 110.0;
 const BEHIND: f64 = 340.0;
 /// Colour of lines over lanes: the critical path.
 pub(super) const PATH: Pen = Pen::new("#b3122d", 1.7);
@@ -102,7 +103,11 @@ impl Lanes {
 
     fn names(&self) -> f64 {
         let wide = self.lanes.iter().map(|lane| text_width(&lane.name, self.font()));
-        wide.fold(50.0, f64::max).min(NAMES) + 10.0
+        wide.fold(50.0, f64::max).min(self.most_names()) + 10.0
+    }
+
+    fn most_names(&self) -> f64 {
+        if self.is_ruled { RULED_NAMES } else { NAMES }
     }
 
     fn above(&self) -> f64 {
@@ -132,14 +137,14 @@ impl Lanes {
         if !lane.tooltip.is_empty() {
             canvas.open(&lane.tooltip);
         }
-        canvas.text(at.x - 8.0, base, size, Anchor::End, &fit(&lane.name, size, NAMES), "");
+        canvas.fitted(Point::new(at.x - 8.0, base), size, Anchor::End, &lane.name, self.most_names(), "");
         for Span { from, to, sign, text } in &lane.spans {
             let across = (at.x + self.x(*from), at.x + self.x(*to));
             sign.draw(canvas, across, (at.y + 1.5, lane.height - 3.0), text);
         }
         if !lane.behind.is_empty() {
-            let text = fit(&lane.behind, 11.0, BEHIND);
-            canvas.text(at.x + self.end(lane) + 8.0, base, 11.0, Anchor::Start, &text, weight);
+            let behind = Point::new(at.x + self.end(lane) + 8.0, base);
+            canvas.fitted(behind, 11.0, Anchor::Start, &lane.behind, BEHIND, weight);
         }
         let mut right = at.x + self.width;
         for (figure, column) in lane.figures.iter().zip(&self.columns) {
@@ -184,8 +189,8 @@ impl Part for Lanes {
         let mut y = top;
         for lane in &self.lanes {
             if !lane.heading.is_empty() {
-                let text = fit(&lane.heading, 12.0, self.names() + self.width);
-                canvas.text(at.x, y + 16.0, 12.0, Anchor::Start, &text, bold);
+                let heading = Point::new(at.x, y + 16.0);
+                canvas.fitted(heading, 12.0, Anchor::Start, &lane.heading, self.names() + self.width, bold);
                 y += HEADING;
             }
             self.draw_lane(canvas, lane, Point::new(left, y));
@@ -208,9 +213,7 @@ impl Part for Lanes {
         for (top, high) in tops {
             canvas.line(Point::new(left, top), Point::new(left, top + high), &format!(r#"stroke="{INK}""#));
         }
-        for (row, limit) in self.uprights.iter().enumerate() {
-            let x = self.x(limit.0);
-            upright(canvas, limit, left + x, (top, bottom), (row % 2, x > 0.85 * self.width));
-        }
+        let limits = self.uprights.iter().map(|limit| (left + self.x(limit.0), limit));
+        uprights(canvas, limits.collect(), left + 0.85 * self.width, (top, bottom));
     }
 }

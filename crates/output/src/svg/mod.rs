@@ -61,6 +61,6 @@ pub use rates::rates;
 pub use replay::{Played, Region, replay};
 pub use small::small_member;
 pub use sweep::{axes_of, number, sweep_heat, sweep_lines, sweep_pareto};
-pub use timeline::{Sent, timeline, timeline_of_jobs};
+pub use timeline::{Sent, timeline};
 pub use whatif::whatif;
 pub use window::Window;

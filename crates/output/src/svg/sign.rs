@@ -136,6 +136,8 @@ impl Fill {
 pub(super) enum Sign {
     /// A line through the middle, with the mark of its pen in legends.
     Line(Pen),
+    /// The mark of a pen in the middle.
+    Mark(Pen),
     /// A box that takes a part of the height: from the first number to the second, downwards.
     Box(Fill, f64, f64),
     /// A disc at the end, full or empty.
@@ -163,6 +165,7 @@ impl Sign {
         let (start, end) = (Point::new(from, middle), Point::new(to, middle));
         match self {
             Self::Line(pen) => pen.line(canvas, start, end),
+            Self::Mark(pen) => pen.marks(canvas, [start.plus((to - from) / 2.0, 0.0)]),
             Self::Box(fill, first, last) => {
                 let (at, high) = (top + height * first, (height * (last - first)).max(0.6));
                 canvas.rect(from, at, (to - from).max(0.6), high, &fill.attributes());
@@ -260,23 +263,29 @@ const SAMPLE: f64 = 28.0;
 /// Draws a legend from `y` on in rows; returns the place below it.
 pub(super) fn legend(canvas: &mut Canvas, legend: &[(Sign, String)], y: f64, width: f64) -> f64 {
     let (mut x, mut y) = (MARGIN, y);
-    for (sign, text) in legend {
-        let lines = wrap(text, 11.0, width - 2.0 * MARGIN - SAMPLE - 8.0);
-        let wide = SAMPLE + 8.0 + lines.iter().map(|line| text_width(line, 11.0)).fold(0.0, f64::max);
+    // Signs that share a text stay in one row.
+    for entry in legend.chunk_by(|(_, text), _| text.is_empty()) {
+        let signs = (SAMPLE + 2.0) * entry.len() as f64 + 6.0;
+        let text = entry.last().map_or("", |(_, text)| text);
+        let lines = wrap(text, 11.0, width - 2.0 * MARGIN - signs);
+        let wide = signs + lines.iter().map(|line| text_width(line, 11.0)).fold(0.0, f64::max);
         if x > MARGIN && x + wide > width - MARGIN {
             (x, y) = (MARGIN, y + 18.0);
         }
-        let middle = x + SAMPLE / 2.0;
-        let is_point = matches!(sign, Sign::Dot(_) | Sign::Bound);
-        sign.draw(canvas, if is_point { (middle, middle) } else { (x, x + SAMPLE) }, (y - 6.0, 12.0), "");
-        if let Sign::Line(pen) = sign {
-            pen.marks(canvas, [Point::new(middle, y)]);
+        for (number, (sign, _)) in entry.iter().enumerate() {
+            let from = x + (SAMPLE + 2.0) * number as f64;
+            let middle = from + SAMPLE / 2.0;
+            let is_point = matches!(sign, Sign::Dot(_) | Sign::Bound);
+            sign.draw(canvas, if is_point { (middle, middle) } else { (from, from + SAMPLE) }, (y - 6.0, 12.0), "");
+            if let Sign::Line(pen) = sign {
+                pen.marks(canvas, [Point::new(middle, y)]);
+            }
         }
         for (line, text) in lines.iter().enumerate() {
             y += if line > 0 { 14.0 } else { 0.0 };
-            canvas.text(x + SAMPLE + 8.0, y + 4.0, 11.0, Anchor::Start, text, "");
+            canvas.text(x + signs, y + 4.0, 11.0, Anchor::Start, text, "");
         }
-        x += if text.is_empty() { SAMPLE + 2.0 } else { wide + 18.0 };
+        x += wide + 18.0;
     }
     if legend.is_empty() { y } else { y + 20.0 }
 }

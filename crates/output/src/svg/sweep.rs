@@ -228,15 +228,20 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
         notes.push(format!("and {} more that nothing beats in both", grouped((front.len() - MOST_NAMED) as u64)));
     }
     let pen = Pen::new("#b3541e", 1.8);
+    let (others, best) = (Pen::new("#8fa7b3", 1.0).marked(Mark::Disc), pen.marked(Mark::Square));
+    let legend = [
+        (Sign::Mark(others), "configuration"),
+        (Sign::Line(best), "front: nothing beats these in both (numbers: see below)"),
+    ];
     let series = vec![
-        Series::Marks(Pen::new("#8fa7b3", 1.0).marked(Mark::Disc), places(&points)),
+        Series::Marks(others, places(&points)),
         Series::Line(pen, steps),
-        Series::Marks(pen.marked(Mark::Square), places(&front)),
+        Series::Marks(best, places(&front)),
         Series::Texts(numbers),
     ];
     let chart = Chart::new((800.0, 460.0), (number_axis(&costs, unit), cost), (up, "mean makespan"), series);
     let title = format!("{}: time against {cost}", means.plan);
-    Ok(Picture::new(title, subtitle(means, false)).with(chart).notes(notes).draw())
+    Ok(Picture::new(title, subtitle(means, false)).legend(legend).with(chart).notes(notes).draw())
 }
 
 /// Returns the values of the keys that a panel stands for.

@@ -453,3 +453,70 @@ fn a_long_title_is_broken_into_lines() {
     assert_eq!(lines.join(" "), "one two three four five six seven");
     assert_eq!(canvas::fit("abcdefgh", 10.0, 1.0), "");
 }
+
+/// The values of an attribute of all elements with this tag.
+fn values(svg: &str, tag: &str, attribute: &str) -> Vec<f64> {
+    let of = |element: &str| {
+        let value = element.split_once(&format!(" {attribute}=\""))?.1;
+        value.split('"').next()?.parse().ok()
+    };
+    svg.split(&format!("<{tag}")).skip(1).filter_map(of).collect()
+}
+
+#[test]
+fn a_long_name_is_cut_in_its_middle_and_shows_in_full() {
+    let mut canvas = canvas::Canvas::new();
+    canvas.fitted(canvas::Point::default(), 10.0, canvas::Anchor::Start, "a-job-with-a-long-name 17", 80.0, "");
+    let svg = canvas.finish(100.0, 100.0, "t");
+    assert!(svg.contains("<g><title>a-job-with-a-long-name 17</title>"), "{svg}");
+    assert!(svg.contains(">a-job") && svg.contains("…") && svg.contains(" 17</text>"), "{svg}");
+}
+
+#[test]
+fn signs_that_share_a_text_stand_in_one_row() {
+    let tone = |text: &str| (sign::Sign::Box(sign::STRONG, 0.0, 1.0), text.to_owned());
+    for letters in 1..40 {
+        let mut canvas = canvas::Canvas::new();
+        let entries = [tone(&"x".repeat(letters)), tone(""), tone("shared")];
+        sign::legend(&mut canvas, &entries, 0.0, 250.0);
+        let rows = values(&canvas.finish(250.0, 100.0, "t"), "rect", "y");
+        assert_eq!(rows[1], rows[2], "{letters}");
+    }
+}
+
+#[test]
+fn no_limit_crosses_the_name_of_another() {
+    // (Names to the right, to the left, and both.)
+    for places in [[20.0, 40.0], [70.0, 90.0], [90.0, 70.0]] {
+        let limits = places.map(|at| (at, "s = 16384 B".to_owned(), sign::LIMIT));
+        let mut canvas = canvas::Canvas::new();
+        chart::uprights(&mut canvas, limits.iter().map(|limit| (limit.0, limit)).collect(), 50.0, (100.0, 200.0));
+        let svg = canvas.finish(100.0, 200.0, "t");
+        let (lines, names) = (values(&svg, "line", "x1"), values(&svg, "text", "y"));
+        let tops = values(&svg, "line", "y1");
+        for (line, name) in [(0, 1), (1, 0)] {
+            let beside = if lines[name] > 50.0 { lines[line] < lines[name] } else { lines[line] > lines[name] };
+            assert!(!beside || tops[line] > names[name], "{svg}");
+        }
+    }
+}
+
+#[test]
+fn a_line_through_one_point_is_seen() {
+    let axis = || axis::Axis::new(10.0, 5, axis::SECONDS);
+    let line = chart::Series::Line(sign::Pen::new("#123456", 1.0), vec![(5.0, 5.0)]);
+    let chart = chart::Chart::new((100.0, 100.0), (axis(), "x"), (axis(), "y"), vec![line]);
+    let svg = picture::Picture::new("t", "").with(chart).draw();
+    assert!(svg.contains(r##"stroke="#123456""##) && !svg.contains("<polyline"), "{svg}");
+}
+
+#[test]
+fn a_logarithmic_axis_reaches_what_is_below_it() {
+    let axis = axis::Axis::fitting(1e-3, 1.0, 5, axis::SECONDS);
+    let end = axis.end;
+    let reaching = axis.clone().reaching([3e-5, 2e-3].into_iter(), axis::SECONDS);
+    assert!(reaching.start <= 3e-5 && reaching.end == end, "{reaching:?}");
+    assert_eq!(axis.clone().reaching([1e-2].into_iter(), axis::SECONDS), axis);
+    let linear = axis::Axis::new(1.0, 5, axis::SECONDS);
+    assert_eq!(linear.clone().reaching([1e-9].into_iter(), axis::SECONDS), linear);
+}

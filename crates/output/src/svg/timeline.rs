@@ -1,6 +1,5 @@
 //! Who sends to whom and when, computes, and waits for whom: a row for each rank.
 
-use super::canvas::{fit, text_width};
 use super::lanes::{Lane, Lanes, PATH, Span as Bar};
 use super::picture::Picture;
 use super::sign::{Fill, Legend, Sign};
@@ -57,7 +56,8 @@ pub struct Sent<'a> {
     pub history: Option<&'a History>,
     /// The critical path; empty where it is not known.
     pub path: &'a [PathStep],
-    /// The jobs that the ranks are of, one after another: name and number of ranks. Empty where there are none.
+    /// The jobs of the ranks, one after another, each with its number of ranks and colours of its own; empty where
+    /// there are none.
     pub jobs: &'a [(&'a str, u32)],
     /// From when to when.
     pub window: Window,
@@ -101,7 +101,8 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
     for (&rank, seen) in selection.ranks.iter().zip(&seen) {
         let (spans, crowded) = spans(&selection, rank, seen, jobs, height - 3.0);
         is_crowded |= crowded;
-        let name = job_of(jobs, rank).map_or_else(|| format!("rank {rank}"), |(_, name, rank)| of_job(name, rank));
+        let name =
+            job_of(jobs, rank).map_or_else(|| format!("rank {rank}"), |(_, name, rank)| format!("{name} {rank}"));
         lanes.push(Lane { name, height, spans, ..Lane::default() });
     }
     let crowded = "Where more messages are under way at once than there is room for, the further ones share a lane.";
@@ -145,20 +146,6 @@ fn spans(selection: &Selection<'_>, rank: u32, seen: &Seen, jobs: &[(&str, u32)]
     (spans, is_crowded)
 }
 
-/// The same of several jobs, each with its name and its number of ranks, which are one after another: messages of a job
-/// have a colour of their own.
-pub fn timeline_of_jobs(
-    records: &[MessageRecord],
-    jobs: &[(&str, u32)],
-    makespan_s: f64,
-    window: Window,
-    title: &str,
-) -> String {
-    let ranks = jobs.iter().map(|(_, ranks)| ranks).sum();
-    let sent = Sent { messages: records, ranks, makespan_s, history: None, path: &[], jobs, window };
-    timeline(&sent, title)
-}
-
 /// The job of a rank of all, and its number there.
 fn job_of<'a>(jobs: &[(&'a str, u32)], rank: u32) -> Option<(usize, &'a str, u32)> {
     let mut first = 0;
@@ -169,12 +156,6 @@ fn job_of<'a>(jobs: &[(&'a str, u32)], rank: u32) -> Option<(usize, &'a str, u32
         first += ranks;
     }
     None
-}
-
-/// A rank of a job; of a long name only the beginning.
-fn of_job(name: &str, rank: u32) -> String {
-    let number = format!(" {rank}");
-    fit(name, 10.0, 90.0 - text_width(&number, 10.0)) + &number
 }
 
 /// What was seen of a rank beside its messages.
@@ -241,7 +222,7 @@ fn legend(seen: &[Seen], has_path: bool, jobs: &[(&str, u32)]) -> Legend {
     for (index, (name, _)) in jobs.iter().enumerate() {
         let more = if index + 1 == MOST_JOBS { jobs.len() - MOST_JOBS } else { 0 };
         let more = if more > 0 { format!(", and {more} more jobs") } else { String::new() };
-        let text = format!("sent by {}{more}", fit(name, 11.0, 150.0));
+        let text = format!("sent by {name}{more}");
         legend.extend(tones(OF_JOBS[index % OF_JOBS.len()], UPPER, text));
     }
     legend.truncate(MOST_JOBS * 2 + 8);

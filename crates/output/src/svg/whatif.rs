@@ -95,12 +95,8 @@ fn curves(report: &WhatIfReport) -> String {
     let times: Vec<f64> = times.chain([report.head.makespan_s]).filter(|&time| time > 0.0).collect();
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(0.0, f64::max);
-    let mut axis = Axis::fitting(least, most, 5, SECONDS);
-    if axis.is_logarithmic() {
-        let limits = || report.limits.named().map(|(_, time_s, _)| time_s);
-        let shortest = limits().filter(|&time| time > 0.0).fold(least, f64::min);
-        axis = Axis::logarithmic(shortest, most, SECONDS).with_zero(limits());
-    }
+    let limits: Vec<f64> = report.limits.named().map(|(_, time_s, _)| time_s).collect();
+    let axis = Axis::fitting(least, most, 5, SECONDS).reaching(limits.into_iter(), SECONDS);
     let charts = report.varied.iter().map(|varied| curve(varied, report, &axis)).collect();
     let failed = report.varied.iter().flat_map(|varied| varied.points.iter().map(|point| (&varied.parameter, point)));
     let notes =

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::grid::Units;
+use super::written::escape;
 use super::{Grid, layout};
 
 /// Lines of text and tables in turn. A quantity has the same unit in all of its tables, that of the largest figure.
@@ -79,6 +80,18 @@ impl Answer {
         });
         parts.collect()
     }
+
+    /// Returns it as HTML, with lines of text as they are; names are escaped.
+    pub fn to_html(&self) -> String {
+        let units = self.units();
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) if text.trim().is_empty() => String::new(),
+            Part::Text(text) => format!("<pre>{}</pre>\n", escape(text.trim_matches('\n'))),
+            Part::Title(title) => format!("<p><b>{}</b></p>\n", escape(title)),
+            Part::Table(grid) => grid.written(&units).to_html(),
+        });
+        parts.collect()
+    }
 }
 
 impl From<Grid> for Answer {
@@ -104,6 +117,24 @@ impl fmt::Display for Answer {
 mod tests {
     use super::super::Cell;
     use super::*;
+
+    #[test]
+    fn html_holds_names_as_text() {
+        let mut grid = Grid::new().text("<b>").time("time");
+        grid.row([Cell::from("a & b"), 2.0.into()]);
+        let mut answer = Answer::new();
+        answer.push_str("\n<i>\n\n");
+        answer.table(grid);
+        insta::assert_snapshot!(answer.to_html(), @r#"
+        <pre>&lt;i&gt;</pre>
+        <table>
+        <thead><tr><th style="text-align:left">&lt;b&gt;</th><th style="text-align:right">time [s]</th></tr></thead>
+        <tbody>
+        <tr><td style="text-align:left">a &amp; b</td><td style="text-align:right">2.000</td></tr>
+        </tbody>
+        </table>
+        "#);
+    }
 
     #[test]
     fn all_tables_of_an_answer_have_the_same_units() {

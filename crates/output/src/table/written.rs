@@ -45,6 +45,19 @@ impl Written {
         table
     }
 
+    /// Returns it as HTML.
+    pub fn to_html(&self) -> String {
+        let row = |tag: &str, cells: &[String]| {
+            let cell = |(cell, is_text): (&String, &bool)| {
+                let side = if *is_text { "left" } else { "right" };
+                format!(r#"<{tag} style="text-align:{side}">{}</{tag}>"#, escape(cell))
+            };
+            format!("<tr>{}</tr>\n", cells.iter().zip(&self.texts).map(cell).collect::<String>())
+        };
+        let rows: String = self.rows.iter().map(|cells| row("td", cells)).collect();
+        format!("<table>\n<thead>{}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n", row("th", &self.headings).trim_end())
+    }
+
     /// As Markdown.
     pub fn to_markdown(&self) -> String {
         let mut text = String::new();
@@ -62,4 +75,9 @@ impl Written {
         }
         text
     }
+}
+
+/// Escapes a text of HTML, which is no attribute.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

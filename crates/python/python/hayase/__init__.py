@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hayase._hayase import Deadlock, ScenarioError, __version__
-from hayase._picture import plot
+from hayase._plot import plot
 from hayase._result import Result, Table
 from hayase._scenario import Pattern, Routing, Scenario, Topology, run, run_many
 from hayase._verbs import (

@@ -184,9 +184,9 @@ class TopologyFace:
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draws it: nodes, switches and cables."""
-        from hayase._draw import fabric
+        from hayase._pictures import drawing
 
-        return fabric.drawing(self._svg, ax)
+        return drawing(self._svg, ax)
 
     def save(self, path: str | Path) -> None:
         """Writes it as a picture (.svg), a graph (.json, .dot) or a table of links (.csv)."""
@@ -201,10 +201,8 @@ class TopologyFace:
     def _svg(self) -> str:
         return self._fabric.text("svg", self.spec if isinstance(self.spec, str) else None)
 
-    def _repr_html_(self) -> str:
-        from hayase import _html
-
-        return _html.picture(self._svg, str(self))
+    def _repr_svg_(self) -> str:
+        return self._svg
 
 
 def _mistakes(wrong: list[tuple[str, str, str]]) -> _hayase.ScenarioError:
@@ -283,7 +281,7 @@ class PatternFace:
 
 
 class ReportFace:
-    """Pictures of a report, and what a notebook shows of it."""
+    """Pictures of a report."""
 
     if TYPE_CHECKING:
 
@@ -292,15 +290,15 @@ class ReportFace:
 
     def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draws it with matplotlib and returns the axes; `kind` is one of `plots()`, the first one by default."""
-        from hayase import _draw
+        from hayase import _plot
 
-        return _draw.draw(self.report, kind, ax, self._table)
+        return _plot.draw(self.report, kind, ax, self._table)
 
     def plots(self) -> list[str]:
         """What `plot()` can draw of this result, the default first."""
-        from hayase import _draw
+        from hayase import _plot
 
-        return list(_draw.kinds(self.report, self._table))
+        return list(_plot.kinds(self.report, self._table))
 
     def _table(self, name: str) -> Any | None:
         """A table that was recorded."""
@@ -309,25 +307,16 @@ class ReportFace:
         except (AttributeError, LookupError):
             return None
 
-    def _repr_html_(self) -> str:
-        from hayase import _html
-
-        return _html.page(self.report)
-
-
-class TableFace:
-    """What a notebook shows of a table that was recorded."""
-
-    name: str
-
-    def _repr_html_(self) -> str:
-        from hayase import _html
-
-        return _html.columns(self, self.name)
-
 
 class Answer(ReportFace, dict[str, Any]):
-    """What a verb answers: the program's JSON as a dict, with pictures, and a page in a notebook."""
+    """What a verb answers: the program's JSON as a dict, with pictures, and its table in a notebook."""
+
+    def __init__(self, answer: Mapping[str, Any], html: str | None = None) -> None:
+        super().__init__(answer)
+        self._html = html
+
+    def _repr_html_(self) -> str | None:
+        return self._html
 
     @property
     def report(self) -> dict[str, Any]:

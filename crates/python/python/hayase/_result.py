@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hayase import _hayase
-from hayase._faces import ReportFace, TableFace
+from hayase._faces import ReportFace
 
 if TYPE_CHECKING:
     import numpy
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hayase._scenario import Scenario
 
 
-class Table(TableFace, dict[str, Any]):
+class Table(dict[str, Any]):
     """A table: a dict of columns. Numbers are seen where they are, by numpy and by all that speaks Arrow, without a copy; arrays
     keep the memory alive and cannot be written to.
 
@@ -72,6 +72,13 @@ class Table(TableFace, dict[str, Any]):
 
     def __repr__(self) -> str:
         return f"<hayase.Table of {len(self)} {self.name}: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str | None:
+        try:
+            html: str = self.to_pandas()._repr_html_()  # type: ignore[operator]
+        except ImportError:
+            return None
+        return html
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a DataFrame on the same memory."""
@@ -137,6 +144,9 @@ class Result(ReportFace, Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"<hayase.Result of a {self.kind}: makespan {self.makespan} s, fingerprint {self.fingerprint}>"
 
+    def _repr_html_(self) -> str:
+        return self._played.html()
+
     def _recorded(self, name: str) -> Table:
         if (table := self._played.table(name)) is None:
             raise LookupError(f"the {name} of this run were not recorded: run it with {name}=True")
@@ -185,7 +195,7 @@ class Result(ReportFace, Mapping[str, Any]):
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the mean makespan over seeds [s], by Student's t."""
-        from hayase._draw.student import half_width
+        from hayase._pictures import half_width
 
         makespans = self.seeds["makespan"].tolist()
         mean, half = sum(makespans) / len(makespans), half_width(makespans)

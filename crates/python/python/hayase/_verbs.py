@@ -94,12 +94,20 @@ class Call:
         self.scenario._files[found] = content
         return found
 
-    def answer(self, progress: Progress = None, threads: int | None = None, unit: str = "messages") -> Any:
+    def answer(self, progress: Progress = None, threads: int | None = None) -> Any:
         """What the verb prints as JSON."""
+        return self._answer(progress, threads, html=False)[0]
+
+    def shown(self, progress: Progress = None, threads: int | None = None) -> Answer:
+        """What the verb prints as JSON, with its table for notebooks."""
+        answer, html = self._answer(progress, threads, html=True)
+        return Answer(answer, html)
+
+    def _answer(self, progress: Progress, threads: int | None, html: bool) -> tuple[Any, str]:
         self.words.append("--format=json")
-        with told(progress, unit) as tell:
-            printed = self.scenario._texts().verb(self.words, progress=tell, threads=threads)
-        return json.loads(printed)
+        with told(progress, "messages") as tell:
+            printed, table = self.scenario._texts().verb(self.words, html=html, progress=tell, threads=threads)
+        return json.loads(printed), table
 
 
 def needs_pandas() -> None:
@@ -230,7 +238,7 @@ def throughput(
     call.option("topology", call.part(Topology, topology)).option("traffic", traffic).option("both", both)
     call.option("seeds", seeds).option("seed", seed)
     call.option("simulate", simulate).option("under_way", under_way).option("rounds", rounds)
-    return Answer(call.answer(progress, threads))
+    return call.shown(progress, threads)
 
 
 def bounds(topology: Any, pattern: Any, **settings: Unpack[Settings]) -> dict[str, float | None]:
@@ -260,7 +268,7 @@ def interference(
     [('a', 'a'), ('a', 'b'), ('b', 'a'), ('b', 'b')]
     """
     call = Call("run", Scenario(topology, jobs=jobs, **settings)).option("interference", True)
-    return Answer(call.answer(progress, threads))
+    return call.shown(progress, threads)
 
 
 #: Keys of programs, whatever they are read from; `from` is a word of Python.
@@ -367,7 +375,7 @@ def advise(
     call.option("copy_rate", f"{copy_rate:.17g} B/s" if isinstance(copy_rate, (int, float)) else copy_rate)
     for folder in source:
         call.option("source", os.fspath(folder))
-    return Answer(call.answer(progress, threads))
+    return call.shown(progress, threads)
 
 
 def whatif(

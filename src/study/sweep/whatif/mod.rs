@@ -200,7 +200,7 @@ impl WhatIf {
             (Change::CpuSpeed(cpu_speed), Some(program)) => {
                 let program = ProgramWork { cpu_speed: *cpu_speed, ..program.clone() };
                 let changed = self.base.with_work(Work::Program(Box::new(program)));
-                changed.map_err(|mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() })
+                changed.map_err(Invalid::from)
             }
             // This work has no processors of its own.
             (Change::CpuSpeed(_), None) => Ok(self.base.clone()),

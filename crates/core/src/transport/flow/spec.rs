@@ -11,23 +11,23 @@ use crate::units::Bytes;
 pub struct FlowSpec {
     /// Factor on the latency of its route that a message waits for before it takes bandwidth (default 1, at
     /// least 1).
-    #[serde(skip_serializing_if = "is_one")]
+    #[serde(skip_serializing_if = "Located::is_one")]
     pub latency_factor: Located<f64>,
     /// Part of a link's bandwidth that messages get, without headers (default 1; above 0, at most 1).
-    #[serde(skip_serializing_if = "is_one")]
+    #[serde(skip_serializing_if = "Located::is_one")]
     pub bandwidth_factor: Located<f64>,
     /// Weights of messages: their rates on a full link are in proportion to them (default even).
     #[serde(skip_serializing_if = "Weights::is_even")]
     pub weights: Weights,
     /// Bytes that each link of a route adds to its round-trip time, as time at the link's bandwidth (default 0 B).
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "Located::is_default")]
     pub weight_size: Located<Bytes>,
     /// Largest number of bytes under way: a message is at most as fast as `bandwidth-factor * window / (2
     /// latency)` (default: no limit).
     pub window: Option<Located<Bytes>>,
     /// Part of its rate that a message also takes on each link of the way back, if there is one, for
     /// acknowledgements (default 0).
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "Located::is_default")]
     pub cross_traffic: Located<f64>,
 }
 
@@ -45,18 +45,6 @@ impl Weights {
     pub(super) fn is_even(&self) -> bool {
         *self == Self::Even
     }
-}
-
-fn is_one(factor: &Located<f64>) -> bool {
-    **factor == 1.0
-}
-
-fn is_none(part: &Located<f64>) -> bool {
-    **part == 0.0
-}
-
-fn is_nothing(bytes: &Located<Bytes>) -> bool {
-    bytes.0 == 0
 }
 
 impl Default for FlowSpec {

@@ -2,7 +2,7 @@
 
 use super::Loads;
 use super::groups::groups;
-use crate::svg::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit};
+use crate::svg::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point};
 use crate::svg::failed;
 use crate::svg::scale::percent;
 use hayase::base::Arrange;
@@ -39,7 +39,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
     for group in &groups {
         let (mean, max) = loads.summary(&group.links);
         let min = group.links.iter().map(|&link| loads.of(link)).fold(f64::INFINITY, f64::min).min(max);
-        canvas.text(MARGIN, y + 13.0, 12.0, Anchor::Start, &fit(&group.name, 12.0, LABELS), "");
+        canvas.fitted(Point::new(MARGIN, y + 13.0), 12.0, Anchor::Start, &group.name, LABELS, "");
         let text = format!("{} link{}", group.links.len(), if group.links.len() == 1 { "" } else { "s" });
         canvas.text(MARGIN, y + 26.0, 10.0, Anchor::Start, &text, &format!(r#"fill="{GREY}""#));
         row(canvas, loads, &group.links, strip, y);
@@ -48,8 +48,9 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
                 continue;
             }
             let (x, anchor) = if i == 0 { (strip, Anchor::Start) } else { (strip + STRIP, Anchor::End) };
-            let name = fit(&loads.fabric.link_name(*link), 9.0, STRIP / 2.0 - 20.0);
-            canvas.text(x, y + HEIGHT + 11.0, 9.0, anchor, &name, &format!(r#"fill="{GREY}""#));
+            let (at, name, grey) =
+                (Point::new(x, y + HEIGHT + 11.0), loads.fabric.link_name(*link), format!(r#"fill="{GREY}""#));
+            canvas.fitted(at, 9.0, anchor, &name, STRIP / 2.0 - 20.0, &grey);
         }
         sorted(canvas, loads, &group.links, mean, curve, y);
         canvas.text(numbers + NUMBERS * 0.3, y + 18.0, 11.0, Anchor::End, &percent(mean), "");
