@@ -8,7 +8,7 @@ use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::reading::Input;
 use crate::reading::csv::{self, Column};
-use crate::reading::whole;
+use crate::reading::{names, whole};
 use crate::units::{Bytes, Time};
 
 /// Tasks file: the tasks, and their grid.
@@ -48,6 +48,13 @@ pub enum TasksSpec {
     HeavyTail(HeavyTailSpec),
     /// Points of the Mandelbrot set.
     Mandelbrot(MandelbrotSpec),
+}
+
+impl TasksSpec {
+    /// True if a text is the name of a rule with its parameters: `exponential:count=100,mean=1ms`.
+    pub fn is_rule(text: &str) -> bool {
+        text.split_once(':').is_some_and(|(name, _)| names::choices::<Self>().contains(&name))
+    }
 }
 
 /// Table of executed tasks.

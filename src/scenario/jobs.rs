@@ -126,7 +126,7 @@ impl Typed {
 }
 
 /// Sets a key in the workload of each job that has this key. Returns true if any job has it.
-pub(super) fn set_option(table: &mut Table, key: &str, value: &str, at: Span) -> bool {
+pub(super) fn set_option(table: &mut Table, key: &str, value: &Tree) -> bool {
     let mut is_known = false;
     for job in each(table) {
         let workload = job.get_mut("workload").and_then(|workload| workload.value.table_mut());
@@ -134,8 +134,7 @@ pub(super) fn set_option(table: &mut Table, key: &str, value: &str, at: Span) ->
             if known::has_key("workload", variant, key) == Some(true)
                 && let Some(workload) = workload.value.table_mut()
             {
-                let value = Tree { span: at, kind: Kind::Text(value.to_owned()) };
-                workload.insert(key.to_owned(), Entry { key: at, value });
+                workload.insert(key.to_owned(), Entry { key: value.span, value: value.clone() });
                 is_known = true;
             }
         }

@@ -88,6 +88,16 @@ pub(super) fn is_program(work: &str) -> bool {
     names::choices::<ProgramSpec>().contains(&work)
 }
 
+/// Returns the kind of work that a table of the workload describes, as words for a message.
+pub(super) fn kind_of_work(work: &str) -> &'static str {
+    match work {
+        "program-data" => "a prediction",
+        _ if is_program(work) => "a program",
+        _ if names::choices::<FarmSpec>().contains(&work) => "a farm",
+        _ => "a pattern",
+    }
+}
+
 /// Returns the parameters of a node model by their names in files: `L`, `o`, `S` ...
 pub fn node_parameters(model: &str) -> Vec<&'static str> {
     keys("node", model).unwrap_or_default().to_vec()

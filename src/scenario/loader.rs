@@ -41,7 +41,7 @@ pub(super) enum Part {
     Over { name: String, text: String },
     Named { shelf: Shelf, flag: String, name: String },
     Choice { flag: String, table: &'static str, value: String },
-    Option { flag: String, key: &'static str, value: String },
+    Option { flag: String, key: String, value: String, is_text: bool },
     Set { flag: String, assignment: String },
     Job { flag: String, text: String },
     Slow { flag: &'static str, text: String },
@@ -203,8 +203,18 @@ impl Loader {
 
     /// Sets a key of the workload, for any workload, to a value given as text. `flag` names it in messages.
     #[must_use]
-    pub fn work(self, flag: &str, key: &'static str, value: &str) -> Self {
-        self.with(Part::Option { flag: flag.to_owned(), key, value: value.to_owned() })
+    pub fn work(self, flag: &str, key: &str, value: &str) -> Self {
+        self.option(flag, key, value, key != "ranks")
+    }
+
+    /// Sets a key of the workload, for any workload, to a TOML value: a number, a truth value or a list.
+    #[must_use]
+    pub fn work_value(self, flag: &str, key: &str, value: &str) -> Self {
+        self.option(flag, key, value, false)
+    }
+
+    fn option(self, flag: &str, key: &str, value: &str, is_text: bool) -> Self {
+        self.with(Part::Option { flag: flag.to_owned(), key: key.to_owned(), value: value.to_owned(), is_text })
     }
 
     fn named(self, flag: &str, shelf: Shelf, name: &str) -> Self {
@@ -309,9 +319,13 @@ impl Texts {
                 let at = self.flag(flag, &value);
                 self.chosen(table, value, at, at)
             }
-            Part::Option { flag, key, value } => {
+            Part::Option { flag, key, value, is_text } => {
                 let at = self.flag(flag.clone(), &value);
-                self.workload_option(&flag, key, value, at)
+                let value = match is_text {
+                    true => Tree { span: at, kind: Kind::Text(value) },
+                    false => tree::value_or_text(&value, at.start),
+                };
+                self.workload_option(&flag, &key, value)
             }
             Part::Set { flag, assignment } => self.assignment(flag, &assignment),
             Part::Job { flag, text } => return self.job(flag, &text),
@@ -597,9 +611,10 @@ impl Texts {
     }
 
     /// Returns a table that sets an option of the current workload, whichever it is.
-    pub(super) fn workload_option(&mut self, flag: &str, key: &'static str, value: String, at: Span) -> Table {
+    pub(super) fn workload_option(&mut self, flag: &str, key: &str, value: Tree) -> Table {
+        let at = value.span;
         if self.table.contains_key("job") {
-            if !jobs::set_option(&mut self.table, key, &value, at) {
+            if !jobs::set_option(&mut self.table, key, &value) {
                 let diagnostic = Diagnostic::new("unknown-key", format!("the workload of no job has `{key}`")).at(at);
                 self.diagnostics.push(diagnostic.help(format!("leave out {flag}")));
             }
@@ -611,11 +626,12 @@ impl Texts {
         let variant = workload.0.clone();
         if known::has_key("workload", &variant, key) == Some(false) {
             let message = format!("the workload `{variant}` has no `{key}`");
-            self.diagnostics.push(Diagnostic::new("unknown-key", message).at(at).help(format!("leave out {flag}")));
+            let keys = known::keys("workload", &variant).unwrap_or_default().join(", ");
+            let help = format!("leave out {flag}; `{variant}` is {} and has {keys}", known::kind_of_work(&variant));
+            self.diagnostics.push(Diagnostic::new("unknown-key", message).at(at).help(help));
             return Table::new();
         }
-        let entry = Tree { span: at, kind: if key == "ranks" { Kind::Whole(value) } else { Kind::Text(value) } };
-        let options = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, entry)) };
+        let options = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, value)) };
         one("workload".to_owned(), at, Tree { span: at, kind: Kind::Table(one(variant, at, options)) })
     }
 

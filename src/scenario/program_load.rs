@@ -52,7 +52,13 @@ impl Sections {
         if !notes.is_clean() {
             return None;
         }
-        let at = self.workload.span();
+        let part = match workload {
+            ProgramSpec::Trace(spec) => {
+                [&spec.from, &spec.to, &spec.region].into_iter().flatten().find_map(Located::span)
+            }
+            _ => None,
+        };
+        let at = part.or(self.workload.span());
         let anew = |notes: &mut Notes| {
             let ReadProgram { program, name, start_up } = notes.taken(workload.read(&notes.sources), at)?;
             Some(SharedProgram { program: Arc::new(program), name, start_up })

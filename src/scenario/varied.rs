@@ -322,9 +322,9 @@ impl Texts {
                     self.named(Shelf::Machines, &text, at, 0).unwrap_or_default()
                 }
                 "pattern" => self.expanded(name("workload"), 0),
-                "size" => self.workload_option("size", "size", text, at),
-                "injection" => self.workload_option("injection", "injection", text, at),
-                "jitter" => self.workload_option("jitter", "message-jitter", text, at),
+                "size" => self.workload_option("size", "size", value.clone()),
+                "injection" => self.workload_option("injection", "injection", value.clone()),
+                "jitter" => self.workload_option("jitter", "message-jitter", value.clone()),
                 "placement" | "transport" => self.chosen(word, text, at, key_at),
                 _ => self.expanded(name(word), 0),
             },

@@ -34,7 +34,7 @@ pub struct Advice {
     pub findings: Vec<Finding>,
 }
 
-/// Rules; `docs/concepts/advice.md` and `hayase explain` describe each of them.
+/// Rules; `docs/concepts/advice.md` and `hayase advise --explain` describe each of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "their texts are in `rules`")]
 pub enum RuleId {

@@ -117,7 +117,7 @@ pub(super) fn of_one_verb(verb: Command) -> Command {
 #[derive(Subcommand, Debug)]
 pub enum Verb {
     /// Simulate one scenario and report what came out.
-    Run(InOurWords<RunArgs>),
+    Run(Box<InOurWords<RunArgs>>),
     /// Simulate many combinations side by side, best first.
     Compare(InOurWords<CompareArgs>),
     /// Hold models of messages against packets over many cases: how far each is off, and what it costs.

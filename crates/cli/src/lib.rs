@@ -61,6 +61,7 @@ mod voice;
 mod whatif;
 mod width;
 mod window;
+mod work;
 #[cfg(unix)]
 mod wrap;
 

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::scenario::on_work;
 use super::{Failure, Voice};
 use hayase::program::Program;
 use hayase::program::between::SourceLine;
@@ -30,6 +31,8 @@ pub struct RegionArgs {
           conflicts_with_all = ["region", "from", "to"], help_heading = "Regions")]
     pub skip_start: Option<Skip>,
 }
+
+on_work!(RegionArgs: region, from, to, skip_start);
 
 impl RegionArgs {
     /// The part that is meant.

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::caveats::Strictness;
 use super::files::{kind_of, named};
 use super::options::{self, OutputArgs};
 use super::play::{Asked, FARM, Filed, INTERFERENCE, play, play_farm};
-use super::progress;
-use super::scenario::ScenarioArgs;
+use super::scenario::TrafficArgs;
 use super::seeds::SeedsArgs;
 use super::window::WindowArgs;
-use super::{End, Failure, Voice, accuracy, caveats, estimate, predict, regions, replay};
+use super::work::{self, WorkArgs, unlisted};
+use super::{End, Failure, Voice, accuracy, estimate};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::scenario::Loaded;
 use hayase::simulation::{JobsWork, PatternWork, ProgramWork};
@@ -28,11 +28,21 @@ Examples:
   hayase run scenario.toml --set topology.fat-tree.p=4
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
+  hayase run gaussian-elimination:n=256 -m myrinet
+      a program by rule; likewise traces and schedules, with the options of `hayase replay`
+  hayase run cg.prog node-a.comp gigabit.comm
+      a prediction from data sets, with the options of `hayase predict`
+  hayase run executed.csv --grid 1024x1024 --workers 8..128:8
+      tasks of a master/slave program, with the options of `hayase master-slave`
   hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random --estimate 1%
   hayase run -t torus-8x8 -p messages.csv --straggler 3=50% -o noise.svg
 
-Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml
+Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml; cg.prog, \
+node-a.comp and gigabit.comm (data sets), executed.csv (tasks)
+
+The options of programs are described by `hayase replay --help`, those of predictions by `hayase predict --help`, those \
+of farms by `hayase master-slave --help`. An option that the work does not have is refused.
 
 Files (-o), by name:
   x.json         the report
@@ -51,11 +61,19 @@ A file appears when it is complete; of a run that was stopped or deadlocked only
 
 /// `hayase run`.
 #[derive(Args, Debug)]
-#[command(after_help = RUN_EXAMPLES)]
+#[command(after_help = RUN_EXAMPLES, mut_args(unlisted()))]
 pub struct RunArgs {
-    /// The scenario.
+    /// The work: a scenario file (TOML), a JSON report whose scenario is run again, a list of messages (.csv), a trace,
+    /// schedule or program by rule, the data sets of a prediction (.prog, .comp, .comm), or the tasks of a farm (a
+    /// table, a tasks file or a rule).
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub work: Vec<PathBuf>,
+    /// What is sent, and over what.
     #[command(flatten)]
-    pub scenario: ScenarioArgs,
+    pub traffic: TrafficArgs,
+    /// What else the kinds of work have.
+    #[command(flatten)]
+    pub of_kind: WorkArgs,
     /// A job beside others, NAME=PATTERN:RANKS@PLACEMENT: its name, a pattern or program, its number of ranks and
     /// their placement among the nodes that are left; the last two may be left out (may be repeated).
     #[arg(long, value_name = "JOB", help_heading = "Scenario")]
@@ -85,9 +103,13 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     check_names(&args.out)?;
     options::begin(args.out.threads)?;
-    let loader = args.job.iter().fold(args.scenario.loader(), |loader, job| loader.job(job));
+    let start = hayase::base::wall_clock::now();
+    let loader = args.of_kind.named(&args.work, args.traffic.pattern.is_some(), voice)?;
+    let loader = args.of_kind.on(args.traffic.on(loader));
+    let loader = args.job.iter().fold(loader, |loader, job| loader.job(job));
     let loader = args.estimate.iter().fold(loader, |loader, percent| loader.estimate(percent));
-    let loaded = loader.on_read(progress::reading(voice.show)).load_all()?;
+    let named = args.work.first().map_or(Path::new(""), PathBuf::as_path);
+    let loaded = loader.load_all().map_err(|invalid| work::with_hints(invalid, named))?;
     estimate::say(&loaded, voice);
     let system = match &loaded {
         Loaded::Pattern(scenario) => Some(scenario.system()),
@@ -113,15 +135,8 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         }
         Loaded::Pattern(scenario) => play(&scenario, &asked),
         Loaded::Program(played) => {
-            asked.check::<ProgramWork>()?;
-            let work = played.work();
-            regions::say(work.start_up, &work.program, voice);
-            regions::say_strays(&work.program, voice);
-            replay::say_links(&played, voice);
-            if !predict::say(work, args.strictness, voice)? {
-                caveats::judge_program(&work.program, &work.name, args.strictness, voice)?;
-            }
-            play(&played, &asked)
+            let since = played.work().origin.is_some().then_some(start);
+            work::play_program(&played, &Asked { since, ..asked }, args.strictness)
         }
         Loaded::Farm(farm) => play_farm(&farm, asked.seeds, &args.out, voice),
     }
@@ -143,7 +158,7 @@ fn asks_interference(args: &RunArgs) -> bool {
 
 /// The words that `hayase accuracy` has for the same.
 fn measured_by(args: &RunArgs) -> String {
-    let ScenarioArgs { scenario, pattern, system, messages, .. } = &args.scenario;
+    let TrafficArgs { pattern, system, messages, .. } = &args.traffic;
     let options = [
         ("-t", system.topology.as_slice()),
         ("-p", pattern.as_slice()),
@@ -151,5 +166,5 @@ fn measured_by(args: &RunArgs) -> String {
         ("--placement", system.placement.as_slice()),
         ("--routing", system.routing.as_slice()),
     ];
-    accuracy::words(scenario.as_deref(), &options)
+    accuracy::words(args.work.first().map(PathBuf::as_path), &options)
 }

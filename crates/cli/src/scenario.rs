@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{asked, typed};
+use super::{Voice, asked, progress, typed};
+use hayase::program::between::SourceLine;
+use hayase::program::part::Skip;
 use hayase::scenario::Loader;
 
 /// Keys of a scenario, by their names.
@@ -182,6 +184,23 @@ impl MessageArgs {
     }
 }
 
+/// A scenario file beside work that is named by itself.
+#[derive(Args, Clone, Debug, Default)]
+pub struct BesideArgs {
+    /// A scenario file with tables like [node.*], [topology.*], [collectives], or with a farm that the options here
+    /// change.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Scenario")]
+    pub scenario: Option<PathBuf>,
+}
+
+impl BesideArgs {
+    /// Returns the texts of the file.
+    pub fn loader(&self, voice: Voice) -> Loader {
+        let loader = asked::loader().on_read(progress::reading(voice.show));
+        self.scenario.iter().fold(loader, |loader, path| loader.file(path))
+    }
+}
+
 /// All of a scenario.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Scenario")]
@@ -189,6 +208,22 @@ pub struct ScenarioArgs {
     /// A scenario file (TOML), or a JSON report whose scenario is run again.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
+    /// What is sent, and over what.
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+}
+
+impl ScenarioArgs {
+    /// The texts of the scenario; options override files.
+    pub fn loader(&self) -> Loader {
+        self.traffic.on(self.scenario.iter().fold(asked::loader(), |loader, path| loader.file(path)))
+    }
+}
+
+/// What is sent, and over what.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Scenario")]
+pub struct TrafficArgs {
     /// What is sent: a name (`hayase pattern list`), a TOML file with a [workload.*] table, a CSV of messages, a
     /// program (a trace, a schedule, or a rule like linear:ranks=64).
     #[arg(short, long, value_name = "NAME|FILE")]
@@ -205,15 +240,65 @@ pub struct ScenarioArgs {
     pub system: SystemArgs,
 }
 
-impl ScenarioArgs {
-    /// The texts of the scenario; options override files.
-    pub fn loader(&self) -> Loader {
-        let mut loader = asked::loader();
-        if let Some(path) = &self.scenario {
-            loader = loader.file(path);
-        }
-        loader = with(loader, [(&self.pattern, Loader::pattern as Set), (&self.injection, Loader::injection)]);
+impl TrafficArgs {
+    /// Adds the options to the texts of a scenario.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let loader = with(loader, [(&self.pattern, Loader::pattern as Set), (&self.injection, Loader::injection)]);
         self.system.on(self.messages.on(loader))
+    }
+}
+
+/// Value of an option that is a key of the work.
+pub trait Key {
+    /// Returns the value where one is given, and true if it is a text.
+    fn value(&self) -> (Option<String>, bool);
+}
+
+impl Key for bool {
+    fn value(&self) -> (Option<String>, bool) {
+        (self.then(|| "true".to_owned()), false)
+    }
+}
+
+impl Key for Vec<String> {
+    fn value(&self) -> (Option<String>, bool) {
+        ((!self.is_empty()).then(|| format!("{self:?}")), false)
+    }
+}
+
+macro_rules! keys {
+    ($($value:ty: $text:literal $is_text:literal),*) => {
+        $(impl Key for Option<$value> {
+            fn value(&self) -> (Option<String>, bool) {
+                (self.as_ref().map(|value| format!($text, value)), $is_text)
+            }
+        })*
+    };
+}
+keys!(String: "{}" true, SourceLine: "{}" true, Skip: "{}" true, NonZeroU32: "{}" false, u32: "{}" false, f64: "{:?}" false);
+
+/// Gives options the function that sets the keys of the work, which are called like the options.
+macro_rules! on_work {
+    ($args:ty: $($option:ident),*) => {
+        impl $args {
+            /// Sets the keys of the work.
+            pub fn on(&self, loader: hayase::scenario::Loader) -> hayase::scenario::Loader {
+                $(let loader = $crate::scenario::set_key(loader, stringify!($option), &self.$option);)*
+                loader
+            }
+        }
+    };
+}
+pub(crate) use on_work;
+
+/// Sets a key of the work, if the option is given.
+pub fn set_key(loader: Loader, option: &str, given: &impl Key) -> Loader {
+    let key = option.replace('_', "-");
+    let flag = format!("--{key}");
+    match given.value() {
+        (Some(text), true) => loader.work(&flag, &key, &text),
+        (Some(value), false) => loader.work_value(&flag, &key, &value),
+        (None, _) => loader,
     }
 }
 

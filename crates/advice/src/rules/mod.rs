@@ -1,4 +1,4 @@
-//! Rules of advice. Each has a text file that `hayase explain` prints.
+//! Rules of advice. Each has a text file that `hayase advise --explain` prints.
 //!
 //! The rules that examine calls have their code next to their text; the rules from A101 on examine waits
 //! (`waits`).

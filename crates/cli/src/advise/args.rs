@@ -1,8 +1,8 @@
-//! What can be typed after `hayase advise` and `hayase explain`.
+//! What can be typed after `hayase advise` and its hidden form `hayase explain`.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Arg, Args, ValueEnum, ValueHint};
 use hayase_advice_page::Level;
 
 use crate::options::OutputArgs;
@@ -22,6 +22,7 @@ Examples:
       with a simulated fabric: also better placements, and algorithms of collective operations
   hayase advise run -m myrinet --deny warning        exit code 1 if a change would save 1 % of the run or more
   hayase advise run                                  without gains: what could overlap or merge
+  hayase advise --explain overlap                    what a rule looks for (without a name: all rules)
 
 Yours: gauss.c (any MPI program) and gauss-as-usual (the same, compiled as usual)
 
@@ -33,12 +34,12 @@ Files (-o), by name:
 
 /// `hayase advise`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args(without_explain), mut_group("TraceArgs", |group| group.arg("trace")))]
 pub struct AdviseArgs {
     /// The run: the folder of `hayase record --memory`, or any trace that `hayase replay` reads; without memory
     /// accesses there is no proof, and advice says what to check.
     #[command(flatten)]
-    pub input: TraceArgs,
+    pub input: Option<TraceArgs>,
     /// What the gains are simulated on.
     #[command(flatten)]
     pub on: PlayedOn,
@@ -60,9 +61,21 @@ pub struct AdviseArgs {
     /// error (10 %, and nothing is left to be checked).
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true, help_heading = "Advice")]
     pub deny: Option<DenyLevel>,
+    /// Explain a rule of advice, by number or name (A001, overlap); without one list all rules. Nothing is advised.
+    #[arg(long, value_name = "RULE", num_args = 0..=1, default_missing_value = "", help_heading = "Advice")]
+    pub explain: Option<String>,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
+}
+
+/// Returns the option as one that is not taken beside `--explain`, unless it is of output.
+fn without_explain(option: Arg) -> Arg {
+    match option.get_id().as_str() {
+        "explain" | "output" | "format" | "threads" => option,
+        "trace" => option.conflicts_with("explain").required(false).required_unless_present("explain"),
+        _ => option.conflicts_with("explain"),
+    }
 }
 
 /// From which level on advice is a failure.
@@ -90,8 +103,8 @@ impl From<DenyLevel> for Level {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  hayase explain
-  hayase explain overlap
+  hayase advise --explain
+  hayase advise --explain overlap
 
 Files (-o), by name:
   x.csv    a line for each rule

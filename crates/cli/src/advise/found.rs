@@ -10,8 +10,8 @@ use hayase_advice::within::Within;
 
 use super::args::AdviseArgs;
 use crate::caveats::judge;
-use crate::trace::accesses;
-use crate::{Failure, Voice, progress, reason, replay};
+use crate::trace::{TraceArgs, accesses};
+use crate::{Failure, Voice, progress, reason, replay, work};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::program::generate::Generator;
 use hayase::program::{Op, OpKind, Program, RankProgram};
@@ -45,9 +45,9 @@ impl Drop for Converted {
 }
 
 /// Reads it.
-pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
-    let text = file_names::text_of(&args.input.trace);
-    let regions = &args.on.regions;
+pub fn open(args: &AdviseArgs, input: &TraceArgs, voice: Voice) -> Result<Found, Failure> {
+    let text = file_names::text_of(&input.trace);
+    let regions = &args.on.program.regions;
     let schedule = |program: Arc<Program>, name: String| Found {
         name,
         program,
@@ -56,19 +56,21 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         source: None,
         _converted: None,
     };
-    if Generator::is_meant(&text) && !args.input.trace.exists() {
-        of_recordings(args, "is a program by rule", true)?;
-        let ProgramWork { program, name, .. } = replay::program(&args.input, &args.on, None, voice)?;
+    if Generator::is_meant(&text) && !input.trace.exists() {
+        of_recordings(args, input, "is a program by rule", true)?;
+        let played = work::load_program(replay::loader(input, &args.on, voice), &input.trace)?;
+        work::say(played.work(), input.strictness, voice)?;
+        let ProgramWork { program, name, .. } = played.work().clone();
         return Ok(schedule(program, name));
     }
     let sources = progress::sources(voice.show);
-    let options = args.input.options();
+    let options = input.options();
     let read = |diagnostics: Vec<Diagnostic>| Failure::from(Invalid { diagnostics, sources: sources.clone() });
     let open = |path: &Path| -> Result<Trace<'_>, Failure> {
         let path: Located<String> = file_names::text_of(path).into();
         Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))
     };
-    let trace = open(&args.input.trace)?;
+    let trace = open(&input.trace)?;
     let name = trace.name().to_owned();
     let program_of = |trace: &Trace<'_>| -> Result<Program, Failure> {
         let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
@@ -76,21 +78,21 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         program.finish().map_err(read)
     };
     if matches!(trace.format(), Format::Goal | Format::GoalBinary) {
-        of_recordings(args, "is a schedule", true)?;
+        of_recordings(args, input, "is a schedule", true)?;
         let mut program = trace.program(options).map_err(read)?;
         regions.in_program(&mut program, voice)?;
         return Ok(schedule(Arc::new(program), name));
     }
-    if trace.format() == Format::Hayase && args.input.trace.is_dir() {
-        let folder = args.input.trace.clone();
+    if trace.format() == Format::Hayase && input.trace.is_dir() {
+        let folder = input.trace.clone();
         let mut program = program_of(&trace)?;
         let mut caveats = trace.caveats();
-        judge(&caveats, &name, args.input.strictness, voice)?;
+        judge(&caveats, &name, input.strictness, voice)?;
         if let Some(times) = &args.times {
             let trace = open(times)?;
             let plain = program_of(&trace)?;
             let others = trace.caveats().beyond(&caveats);
-            judge(&others, trace.name(), args.input.strictness, voice)?;
+            judge(&others, trace.name(), input.strictness, voice)?;
             caveats.add(&others);
             if let Some(rank) = difference(&program, &plain) {
                 let what = format!("`{}` is another run: rank {rank} makes other calls", times.display());
@@ -106,7 +108,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         let source = recorded_in(&folder);
         return Ok(Found { name, program, run: Some(run), folder, source, _converted: None });
     }
-    of_recordings(args, "is no folder of one", false)?;
+    of_recordings(args, input, "is no folder of one", false)?;
     let folder = std::env::temp_dir().join(format!("hayase-advise-{}", std::process::id()));
     let unwritable = |error: std::io::Error| {
         Diagnostic::new("unwritable", format!("cannot write into `{}`: {}", folder.display(), reason(&error)))
@@ -116,7 +118,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let mut streams = ToTrace::new().with_ends(trace.format() == Format::Hayase);
     trace.calls(options, &mut streams).map_err(read)?;
     let caveats = trace.caveats();
-    judge(&caveats, &name, args.input.strictness, voice)?;
+    judge(&caveats, &name, input.strictness, voice)?;
     for (rank, stream) in streams.streams().map_err(unwritable)? {
         fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
     }
@@ -128,10 +130,10 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
 }
 
 /// Refuses options of recorded runs for a run that `is` none; one without calls has no `source` either.
-fn of_recordings(args: &AdviseArgs, is: &str, without_source: bool) -> Result<(), Failure> {
+fn of_recordings(args: &AdviseArgs, input: &TraceArgs, is: &str, without_source: bool) -> Result<(), Failure> {
     let given = [("--times", args.times.is_some()), ("--source", without_source && !args.source.is_empty())];
     let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
-    let message = format!("{option} is of a recording, and `{}` {is}", args.input.trace.display());
+    let message = format!("{option} is of a recording, and `{}` {is}", input.trace.display());
     Err(Diagnostic::new("wrong-choice", message).help("leave it out, or record the program: `hayase record`").into())
 }
 

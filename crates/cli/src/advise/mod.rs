@@ -1,5 +1,5 @@
-//! `hayase advise`: what to improve in a program, and what it would bring; `hayase explain`: what the rules of advice
-//! look for.
+//! `hayase advise`: what to improve in a program, and what it would bring; with `--explain`, what the rules of
+//! advice look for.
 
 pub mod args;
 mod found;
@@ -14,9 +14,9 @@ use serde_json::Value;
 use super::files::{leave_out, names};
 use super::listing::Listing;
 use super::options::Offer;
-use super::progress::{self, Stop};
+use super::progress::Stop;
 use super::runner::Answering;
-use super::{End, Failure, Voice, caveats, complain, interrupt, lines, replay};
+use super::{End, Failure, Voice, caveats, complain, interrupt, lines, work};
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;
 use hayase::diagnostic::{Diagnostic, closest};
@@ -36,17 +36,21 @@ const OFFER: Offer<&str> =
 
 /// Finds what to improve, simulates it, and says it.
 pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
+    let Some(input) = &args.input else {
+        let rule = args.explain.clone().filter(|rule| !rule.is_empty());
+        return explain(&ExplainArgs { rule, out: args.out.clone() });
+    };
     args.out.begin(&OFFER)?;
-    let run = found::open(args, voice)?;
+    let run = found::open(args, input, voice)?;
     caveats::say_unreceived(unreceived(&run.program), &run.name, voice);
-    let loader = args.on.loader().on_read(progress::reading(voice.show));
+    let loader = args.on.loader(voice);
     let work = ProgramWork {
-        cpu_speed: args.on.cpu_speed,
-        wildcards: args.on.wildcards.into(),
+        cpu_speed: args.on.program.cpu_speed.unwrap_or(1.0),
+        wildcards: args.on.program.wildcards(),
         ..ProgramWork::new(Arc::clone(&run.program), run.name.as_str())
     };
-    let replay = loader.load_program(args.on.regions.ask(work, voice)?)?;
-    replay::say_links(&replay, voice);
+    let replay = loader.load_program(args.on.program.regions.ask(work, voice)?)?;
+    work::say_links(&replay, voice);
     let mut files = args.out.open(&OFFER)?;
     let keeps = files.iter().any(|(name, _)| *name == "x.html");
     let Advised { ranked, context, run: happened } = match advised(args, &replay, &run, keeps, voice)? {
@@ -77,7 +81,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
 
 /// Prints what a rule looks for, or the list of rules.
 pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
-    args.out.begin(&Listing::offer("explain"))?;
+    args.out.begin(&Listing::offer("advise --explain"))?;
     let Some(name) = &args.rule else {
         let rows = || rules::all().map(|rule| vec![rule.id.to_string().into(), rule.name.into(), rule.summary.into()]);
         Listing::new(&["rule", "name", "summary"], rows).answer(&args.out, || {
@@ -94,8 +98,10 @@ pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
     let Some(rule) = rules::find(name).or_else(|| rules::find(of_finding)) else {
         let names: Vec<String> = rules::all().flat_map(|rule| [rule.id.to_string(), rule.name.to_owned()]).collect();
         let near = closest(name, names.iter().map(String::as_str));
-        let help =
-            near.map_or_else(|| "`hayase explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+        let help = near.map_or_else(
+            || "`hayase advise --explain` lists them".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
         return Err(Diagnostic::new("unknown-rule", format!("there is no rule `{name}`")).help(help).into());
     };
     let row = [rule.id.to_string().as_str(), rule.name, rule.summary, rule.explanation].map(Value::from).to_vec();

@@ -1,12 +1,11 @@
 //! What can be typed after `hayase master-slave`.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
 use crate::options::OutputArgs;
-use crate::scenario::SystemArgs;
+use crate::scenario::{BesideArgs, SystemArgs, on_work};
 use crate::seeds::SeedsArgs;
 use crate::typed;
 
@@ -51,35 +50,15 @@ pub struct MasterSlaveArgs {
     /// The workers and the network.
     #[command(flatten)]
     pub farm: FarmArgs,
-    /// The order of the tasks: listed (the default), longest-first, shortest-first, random; guided or factoring (as
-    /// listed, in messages that become smaller).
-    #[arg(long, value_name = "ORDER", help_heading = "Giving out tasks")]
-    pub order: Option<String>,
-    /// Tasks of a message (default 1); with --chunking guided or factoring the least.
-    #[arg(short = 'k', long, value_name = "K", help_heading = "Giving out tasks")]
-    pub granularity: Option<NonZeroU32>,
-    /// How many tasks a message has: fixed (K, the default), guided, factoring.
-    #[arg(long, value_name = "RULE", help_heading = "Giving out tasks")]
-    pub chunking: Option<String>,
-    /// Messages sent to a worker ahead, before its result is back (default 0).
-    #[arg(value_parser = typed::whole::<u32>, long, value_name = "DEPTH", help_heading = "Giving out tasks")]
-    pub prefetch: Option<u32>,
-    /// So many masters, each with its part of tasks and workers (default 1).
-    #[arg(long, value_name = "M", help_heading = "Giving out tasks")]
-    pub masters: Option<NonZeroU32>,
-    /// A master of masters gives out batches of so many tasks to the M masters.
-    #[arg(long, value_name = "BATCH", help_heading = "Giving out tasks")]
-    pub hierarchy: Option<NonZeroU32>,
-    /// Worker W (from 0) is lost at a time: --lose 3@1.5s (may be repeated).
-    #[arg(long, value_name = "W@TIME", help_heading = "Giving out tasks")]
-    pub lose: Vec<String>,
-    /// How long after its loss a worker is missed (default: at once).
-    #[arg(long, value_name = "TIME", help_heading = "Giving out tasks")]
-    pub detection: Option<String>,
-    /// Try several values of granularity, prefetch, masters, hierarchy, order or chunking: granularity=1..1024:x2,
-    /// order=listed,random.
-    #[arg(long, value_name = "WHAT=VALUES", help_heading = "Giving out tasks")]
-    pub vary: Option<String>,
+    /// How tasks are given out.
+    #[command(flatten)]
+    pub giving: GivingArgs,
+    /// A scenario file.
+    #[command(flatten)]
+    pub beside: BesideArgs,
+    /// What holds for patterns and programs too.
+    #[command(flatten)]
+    pub system: SystemArgs,
     /// With how many seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
@@ -139,13 +118,46 @@ pub struct FarmArgs {
     /// The master goes on while its messages leave, instead of waiting for each.
     #[arg(long)]
     pub overlap: bool,
-    /// A scenario file with tables like [node.*], [topology.*], or with a farm that the options here change.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Scenario")]
-    pub scenario: Option<PathBuf>,
-    /// What holds for patterns and programs too.
-    #[command(flatten)]
-    pub system: SystemArgs,
 }
+
+/// How tasks are given out.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Giving out tasks")]
+pub struct GivingArgs {
+    /// The order of the tasks: listed (the default), longest-first, shortest-first, random; guided or factoring (as
+    /// listed, in messages that become smaller).
+    #[arg(long, value_name = "ORDER")]
+    pub order: Option<String>,
+    /// Tasks of a message (default 1); with --chunking guided or factoring the least.
+    #[arg(short = 'k', long, value_name = "K")]
+    pub granularity: Option<NonZeroU32>,
+    /// How many tasks a message has: fixed (K, the default), guided, factoring.
+    #[arg(long, value_name = "RULE")]
+    pub chunking: Option<String>,
+    /// Messages sent to a worker ahead, before its result is back (default 0).
+    #[arg(value_parser = typed::whole::<u32>, long, value_name = "DEPTH")]
+    pub prefetch: Option<u32>,
+    /// So many masters, each with its part of tasks and workers (default 1).
+    #[arg(long, value_name = "M")]
+    pub masters: Option<NonZeroU32>,
+    /// A master of masters gives out batches of so many tasks to the M masters.
+    #[arg(long, value_name = "BATCH")]
+    pub hierarchy: Option<NonZeroU32>,
+    /// Worker W (from 0) is lost at a time: --lose 3@1.5s (may be repeated).
+    #[arg(long, value_name = "W@TIME")]
+    pub lose: Vec<String>,
+    /// How long after its loss a worker is missed (default: at once).
+    #[arg(long, value_name = "TIME")]
+    pub detection: Option<String>,
+    /// Try several values of granularity, prefetch, masters, hierarchy, order or chunking: granularity=1..1024:x2,
+    /// order=listed,random.
+    #[arg(long, value_name = "WHAT=VALUES")]
+    pub vary: Option<String>,
+}
+
+on_work!(SourceArgs: grid, clamp, refined, bytes_in, bytes_out);
+on_work!(FarmArgs: workers, processors, speeds, latency, overhead, overhead_per_processor, gap, overlap);
+on_work!(GivingArgs: order, granularity, chunking, prefetch, masters, hierarchy, lose, detection, vary);
 
 /// What to do instead of predicting.
 #[derive(Subcommand, Debug)]
@@ -190,6 +202,12 @@ pub struct PlanArgs {
     /// The workers and the network.
     #[command(flatten)]
     pub farm: FarmArgs,
+    /// A scenario file.
+    #[command(flatten)]
+    pub beside: BesideArgs,
+    /// What holds for patterns and programs too.
+    #[command(flatten)]
+    pub system: SystemArgs,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,

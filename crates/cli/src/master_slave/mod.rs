@@ -1,11 +1,10 @@
 //! `hayase master-slave`: predictions of master/slave programs, and plans of what to execute.
 
 pub mod args;
-mod loader;
 mod plan;
 
 use super::play::{FARM, play_farm};
-use super::{End, Failure, Voice};
+use super::{End, Failure, Voice, work};
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 
 /// Predicts, or plans.
@@ -14,6 +13,7 @@ pub fn master_slave(args: &MasterSlaveArgs, voice: Voice) -> Result<End, Failure
         return plan::plan(args, voice);
     }
     args.out.begin(&FARM)?;
-    let farm = args.loader(voice).load_farm()?;
-    play_farm(&farm, args.seeds.seeds, &args.out, voice)
+    let loader = work::tasks(args.beside.loader(voice), args.tasks.as_deref().unwrap_or_default());
+    let loader = args.giving.on(args.farm.on(args.source.on(args.system.on(loader))));
+    play_farm(&loader.load_farm()?, args.seeds.seeds, &args.out, voice)
 }

@@ -1,11 +1,10 @@
 //! `hayase master-slave plan`: how sure a prediction is, and what to execute next.
 
 use super::args::PlanArgs;
-use super::loader::loader;
 use crate::files::names;
 use crate::options::{Offer, Writes};
 use crate::range;
-use crate::{End, Failure, Voice};
+use crate::{End, Failure, Voice, work};
 use hayase::farm::plan::{Played, RATE};
 use hayase::report::{IntervalPrediction, PlanReport};
 use hayase::scenario::FarmPlan;
@@ -20,7 +19,8 @@ pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
     let accuracy = range::part("--accuracy", &args.accuracy)?;
     // Before the first plan nothing has been executed.
     let tasks = args.tasks.as_deref().unwrap_or("executed:points=[]");
-    let plan = loader(tasks, &args.source, &args.farm, voice).load_plan()?;
+    let loader = work::tasks(args.beside.loader(voice), tasks);
+    let plan = args.farm.on(args.source.on(args.system.on(loader))).load_plan()?;
     let FarmPlan { executed, grid, crews, costs } = plan;
     let played = Played::new(&executed, &grid)?;
     let proposed = played.plan(accuracy);

@@ -1,12 +1,11 @@
 //! What can be typed after `hayase predict`.
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
 use crate::caveats::Strictness;
 use crate::options::OutputArgs;
 use crate::replay::args::PlayedOn;
+use crate::scenario::on_work;
 use crate::seeds::SeedsArgs;
 use crate::window::WindowArgs;
 
@@ -34,25 +33,9 @@ Files (-o), by name: those of `hayase replay`.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct PredictArgs {
-    /// Program data (`hayase program fold`).
-    #[arg(long, value_name = "PROG", value_hint = ValueHint::FilePath)]
-    pub program: PathBuf,
-    /// Computation data: one for all ranks, or for ranks each: 0-7=a.comp,8-15=b.comp.
-    #[arg(long, value_name = "COMP|RANKS=COMP,...")]
-    pub computation: String,
-    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without
-    /// contention. One for all pairs of ranks, and others for some: within.comm,0-7:8-15=between.comm or
-    /// between.comm,node:8=within.comm (pairs: 0-7:8-15 both ways, 0-7>8-15 one way, 0-7 among these, node:8 among each
-    /// 8; sets 0-3+8; the last that names a pair holds).
-    #[arg(long, value_name = "COMM|COMM,PAIRS=COMM,...")]
-    pub communication: Option<String>,
-    /// A factor for the times of blocks, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
-    #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...", default_value = "1")]
-    pub scale: String,
-    /// Which time each execution of a block takes: mean, line (where they follow one, else the mean) or draw
-    /// (where they vary, one after another of eight that stand for all, in an order of --seed).
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = BlockTimes::Line, hide_possible_values = true)]
-    pub times: BlockTimes,
+    /// The data sets.
+    #[command(flatten)]
+    pub data: DataArgs,
     /// What becomes of data of an incomplete recording.
     #[command(flatten)]
     pub strictness: Strictness,
@@ -70,24 +53,28 @@ pub struct PredictArgs {
     pub window: WindowArgs,
 }
 
-/// Which of its times an execution of a block takes.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BlockTimes {
-    /// The mean.
-    Mean,
-    /// A line over the executions, where times follow one.
-    Line,
-    /// Times drawn from those that were recorded.
-    Draw,
+/// The data sets of a prediction.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DataArgs {
+    /// Program data (`hayase program fold`).
+    #[arg(long, value_name = "PROG", required = true, value_hint = ValueHint::FilePath)]
+    pub program: Option<String>,
+    /// Computation data: one for all ranks, or for ranks each: 0-7=a.comp,8-15=b.comp.
+    #[arg(long, value_name = "COMP|RANKS=COMP,...", required = true)]
+    pub computation: Option<String>,
+    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without
+    /// contention. One for all pairs of ranks, and others for some: within.comm,0-7:8-15=between.comm or
+    /// between.comm,node:8=within.comm (pairs: 0-7:8-15 both ways, 0-7>8-15 one way, 0-7 among these, node:8 among each
+    /// 8; sets 0-3+8; the last that names a pair holds).
+    #[arg(long, value_name = "COMM|COMM,PAIRS=COMM,...")]
+    pub communication: Option<String>,
+    /// A factor for the times of blocks, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8 (default: 1).
+    #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...")]
+    pub scale: Option<String>,
+    /// Which time each execution of a block takes: mean, line (where they follow one, else the mean; the default) or draw
+    /// (where they vary, one after another of eight that stand for all, in an order of --seed).
+    #[arg(long, value_name = "WHICH")]
+    pub times: Option<String>,
 }
 
-impl BlockTimes {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Line => "line",
-            Self::Draw => "draw",
-        }
-    }
-}
+on_work!(DataArgs: program, computation, communication, scale, times);

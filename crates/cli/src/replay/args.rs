@@ -1,20 +1,17 @@
 //! What can be typed after `hayase replay` and `hayase machine`.
 
-use std::path::PathBuf;
+use clap::Args;
 
-use clap::{Args, ValueEnum, ValueHint};
-
-use crate::asked;
+use crate::Voice;
 use crate::options::OutputArgs;
 use crate::regions::RegionArgs;
-use crate::scenario::SystemArgs;
+use crate::scenario::{BesideArgs, SystemArgs, on_work, set_key};
 use crate::seeds::SeedsArgs;
 use crate::trace::TraceArgs;
 use crate::window::WindowArgs;
 use hayase::program::Wildcards;
 use hayase::program::generate::Generator;
 use hayase::scenario::Loader;
-use hayase::units::Bytes;
 
 /// What stands below the options; the rules are those that there are.
 fn examples() -> String {
@@ -60,9 +57,9 @@ pub struct ReplayArgs {
     /// What it is played on.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// Send messages longer than this in pieces of this size, and receive them so (not those of collective operations).
-    #[arg(long, value_name = "SIZE", help_heading = "Scenario")]
-    pub fragment: Option<Bytes>,
+    /// How long its messages are.
+    #[command(flatten)]
+    pub fragment: FragmentArgs,
     /// With how many seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
@@ -78,19 +75,28 @@ pub struct ReplayArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Scenario")]
 pub struct PlayedOn {
-    /// A scenario file with tables like [node.*], [topology.*], [collectives].
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub scenario: Option<PathBuf>,
+    /// A scenario file.
+    #[command(flatten)]
+    pub beside: BesideArgs,
     /// What holds for patterns too.
     #[command(flatten)]
     pub system: SystemArgs,
-    /// How fast processors are, relative to those of the recorded run.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
-    pub cpu_speed: f64,
-    /// Which message a receive with a wildcard takes (any source, any tag): recorded (that of the recorded run) or
-    /// arrival (the first to arrive).
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = TakenBy::Recorded, hide_possible_values = true)]
-    pub wildcards: TakenBy,
+    /// How its ranks are played.
+    #[command(flatten)]
+    pub program: ProgramArgs,
+}
+
+/// How the ranks of a program are played.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Scenario")]
+pub struct ProgramArgs {
+    /// How fast processors are, relative to those of the recorded run (default: 1).
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    pub cpu_speed: Option<f64>,
+    /// Which message a receive with a wildcard takes (any source, any tag): recorded (that of the recorded run, the
+    /// default) or arrival (the first to arrive).
+    #[arg(long, value_parser = ["recorded", "arrival"], value_name = "WHICH", hide_possible_values = true)]
+    pub wildcards: Option<String>,
     /// Which part of it is looked at.
     #[command(flatten)]
     pub regions: RegionArgs,
@@ -98,33 +104,33 @@ pub struct PlayedOn {
 
 impl PlayedOn {
     /// The texts that they stand for; options override files.
-    pub fn loader(&self) -> Loader {
-        let loader = asked::loader();
-        let loader = match &self.scenario {
-            Some(path) => loader.file(path),
-            None => loader,
-        };
-        self.system.on(loader)
+    pub fn loader(&self, voice: Voice) -> Loader {
+        self.system.on(self.beside.loader(voice))
     }
 }
 
-/// What a receive takes that left open from whom.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TakenBy {
-    /// What came in the recorded run.
-    Recorded,
-    /// What comes first.
-    Arrival,
-}
+impl ProgramArgs {
+    /// Sets the keys of the work.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let loader = set_key(set_key(loader, "cpu_speed", &self.cpu_speed), "wildcards", &self.wildcards);
+        self.regions.on(loader)
+    }
 
-impl From<TakenBy> for Wildcards {
-    fn from(taken: TakenBy) -> Self {
-        match taken {
-            TakenBy::Recorded => Self::Recorded,
-            TakenBy::Arrival => Self::Arrival,
-        }
+    /// Returns what receives take that left open from whom.
+    pub fn wildcards(&self) -> Wildcards {
+        if self.wildcards.as_deref() == Some("arrival") { Wildcards::Arrival } else { Wildcards::Recorded }
     }
 }
+
+/// How long the messages of a program are.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FragmentArgs {
+    /// Send messages longer than this in pieces of this size, and receive them so (not those of collective operations).
+    #[arg(long, value_name = "SIZE", help_heading = "Scenario")]
+    pub fragment: Option<String>,
+}
+
+on_work!(FragmentArgs: fragment);
 
 fn factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

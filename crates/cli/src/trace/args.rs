@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 
 use crate::caveats::Strictness;
 use crate::options::OutputArgs;
+use crate::scenario::on_work;
 use crate::typed::whole;
 use hayase::diagnostic::{Diagnostic, Located, Sources, file_names};
 use hayase::trace::{Options, Trace};
@@ -49,21 +50,32 @@ pub struct TraceArgs {
     /// (linear:ranks=64).
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub trace: PathBuf,
-    /// Operations per second, for traces with operations in place of times (time-independent traces).
-    #[arg(long, value_name = "RATE", default_value_t = 1e9, value_parser = rate)]
-    pub flop_rate: f64,
-    /// Use a trace that ends early (.hyt) as far as it goes.
-    #[arg(long)]
-    pub truncated: bool,
+    /// How it is read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// What becomes of one that is incomplete.
     #[command(flatten)]
     pub strictness: Strictness,
 }
 
+/// How a trace is read.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ReadArgs {
+    /// Operations per second, for traces with operations in place of times (time-independent traces; default: 1e9).
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub flop_rate: Option<f64>,
+    /// Use a trace that ends early (.hyt) as far as it goes.
+    #[arg(long)]
+    pub truncated: bool,
+}
+
+on_work!(ReadArgs: flop_rate, truncated);
+
 impl TraceArgs {
     /// How it is read.
     pub fn options(&self) -> Options {
-        Options { flop_rate: self.flop_rate, truncated: self.truncated }
+        let flop_rate = self.read.flop_rate.unwrap_or(Options::default().flop_rate);
+        Options { flop_rate, truncated: self.read.truncated }
     }
 
     /// Opens it.

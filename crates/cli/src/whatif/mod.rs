@@ -5,17 +5,15 @@ mod vary;
 
 use super::files::{self, outputs};
 use super::options::Offer;
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, predict, progress, regions, replay};
+use super::{End, Failure, Voice, complain, deadlock, extension, progress, work};
 use args::WhatIfArgs;
-use hayase::diagnostic::{Diagnostic, failure, file_names};
-use hayase::program::Wildcards;
+use hayase::diagnostic::{failure, file_names};
 use hayase::report::Status;
+use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
-use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::Work;
 use hayase::sweep::not_done;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
-use hayase::trace::Options;
 use hayase_output::{csv, json, svg, table};
 
 outputs! {
@@ -32,21 +30,22 @@ const OFFER: Offer<Kind> = Offer { verb: "whatif", names: Kind::NAMES, json: Ok(
 /// Runs any work with one parameter changed at a time.
 pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
-    let loader = args.on.loader().on_read(progress::reading(voice.show));
-    let (base, loader, named) = match named(args, loader.clone()) {
-        Some(loader) => (work(args, loader.clone(), voice)?, loader, true),
-        None => {
-            let program = replay::program(&args.input, &args.on, None, voice)?;
-            let program = args.on.regions.ask(program, voice)?;
-            (loader.clone().load_program(program)?.into(), loader, false)
-        }
-    };
+    let on = args.on.loader(voice);
+    let named = named(args, on.clone());
+    let is_named = named.is_some();
+    let loader = named.unwrap_or_else(|| work::program(on.clone(), &args.input.trace));
+    let loader = args.on.program.on(args.input.read.on(loader));
+    let base = loader.clone().load().map_err(|invalid| work::with_hints(invalid, &args.input.trace))?;
+    if let Work::Program(program) = base.work() {
+        work::say(program, args.input.strictness, voice)?;
+    }
+    let loader = if is_named { loader } else { on };
     if let Some(comparison) = base.system().own_links() {
         voice.say(comparison);
     }
     let varied = match args.vary.is_empty() {
         true => halved_and_doubled(&base),
-        false => vary::varied(&args.vary, &base, named)?,
+        false => vary::varied(&args.vary, &base, is_named)?,
     };
     let study = WhatIf { base, loader, varied, tornado: args.vary.is_empty() };
     let files = args.out.open(&OFFER)?;
@@ -84,33 +83,4 @@ fn named(args: &WhatIfArgs, loader: Loader) -> Option<Loader> {
         _ if Shelf::Patterns.get(&name).is_some() && !path.exists() => Some(loader.pattern(&name)),
         _ => None,
     }
-}
-
-/// The work that the texts name.
-fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Scenario, Failure> {
-    let part = args.on.regions.part();
-    let beside = [
-        ("--cpu-speed", args.on.cpu_speed != 1.0),
-        ("--wildcards", !Wildcards::from(args.on.wildcards).is_default()),
-        ("--flop-rate", args.input.flop_rate != Options::default().flop_rate),
-        ("--truncated", args.input.truncated),
-        ("--region", part.region.is_some()),
-        ("--from", part.from.is_some()),
-        ("--to", part.to.is_some()),
-        ("--skip-start", part.skip_start.is_some()),
-    ];
-    if let Some((flag, _)) = beside.into_iter().find(|(_, given)| *given) {
-        let message = format!("`{flag}` is about a trace, and `{}` is a scenario", args.input.trace.display());
-        let help = "the scenario itself says it: --set workload.trace.cpu-speed=2.0";
-        return Err(Diagnostic::new("wrong-choice", message).help(help).into());
-    }
-    let scenario = loader.load()?;
-    if let Work::Program(work) = scenario.work() {
-        regions::say(work.start_up, &work.program, voice);
-        regions::say_strays(&work.program, voice);
-        if !predict::say(work, args.input.strictness, voice)? {
-            caveats::judge_program(&work.program, &work.name, args.input.strictness, voice)?;
-        }
-    }
-    Ok(scenario)
 }

@@ -95,14 +95,26 @@ fn a_schedule_gets_the_advice_that_a_simulation_gives() {
 #[test]
 fn rules_are_explained() {
     let desk = Desk::new();
-    let list = desk.hayase("explain").assert().success();
+    let list = desk.hayase("advise --explain").assert().success();
     let list = list.stdout();
     for rule in ["A001", "A002", "A004", "A201", "A202", "A203", "A204"] {
         assert!(list.contains(rule), "{rule}: {list}");
     }
-    assert!(desk.hayase("explain a001").assert().success().stdout().starts_with("A001 overlap: "));
-    let error = desk.hayase("explain overlp").assert().code(2).stdout_eq("").stderr();
+    assert!(desk.hayase("advise --explain a001").assert().success().stdout().starts_with("A001 overlap: "));
+    let error = desk.hayase("advise --explain overlp").assert().code(2).stdout_eq("").stderr();
     assert!(error.contains("there is no rule `overlp`") && error.contains("did you mean `overlap`?"), "{error}");
+    // The old name, in all forms.
+    for rest in ["", " overlap", " A001-3 --format json", " --format csv"] {
+        let [new, old] = ["advise --explain", "explain"].map(|verb| desk.hayase(&format!("{verb}{rest}")).assert());
+        assert_eq!(new.success().stdout(), old.success().stdout(), "{rest}");
+    }
+    // Nothing is advised beside it.
+    for words in ["advise run --explain", "advise --explain overlap -m myrinet", "advise --explain overlap --all"] {
+        let error = desk.hayase(words).assert().code(2).stdout_eq("").stderr();
+        assert!(error.contains("cannot be used with"), "{words}: {error}");
+    }
+    let error = desk.hayase("advise -m myrinet").assert().code(2).stdout_eq("").stderr();
+    assert!(error.contains("<TRACE>"), "{error}");
 }
 
 #[test]

@@ -174,8 +174,8 @@ fn what_of_a_farm_matters_is_asked_with_whatif() {
     for (words, expected) in [
         ("whatif farms/farm.toml --set workload.master-slave.workers=[1,2]", "tried in 2 ways"),
         ("whatif farms/farm.toml --vary cpu-speed=1,2", "only programs have processors"),
-        ("whatif farms/farm.toml --cpu-speed 2", "is about a trace"),
-        ("whatif farms/farm.toml --wildcards arrival", "is about a trace"),
+        ("whatif farms/farm.toml --cpu-speed 2", "the workload `master-slave` has no `cpu-speed`"),
+        ("whatif farms/farm.toml --wildcards arrival", "`master-slave` is a farm and has tasks, grid, "),
     ] {
         let assert = desk.hayase(words).assert().code(2);
         let said = assert.stderr();

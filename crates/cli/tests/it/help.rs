@@ -106,7 +106,12 @@ fn the_help_of_run_says_what_each_option_takes() {
     Desk::new().hayase("run -h").assert().success().stdout_eq(str![[r#"
 Simulate one scenario and report what came out
 
-Usage: hayase run [OPTIONS] [SCENARIO]
+Usage: hayase run [OPTIONS] [FILE]...
+
+Arguments:
+  [FILE]...  The work: a scenario file (TOML), a JSON report whose scenario is run again, a list of
+             messages (.csv), a trace, schedule or program by rule, the data sets of a prediction
+             (.prog, .comp, .comm), or the tasks of a farm (a table, a tasks file or a rule)
 
 Options:
   -h, --help  Print help (see more with '--help')
@@ -161,8 +166,6 @@ Scenario:
       --job <JOB>              A job beside others, NAME=PATTERN:RANKS@PLACEMENT: its name, a
                                pattern or program, its number of ranks and their placement among the
                                nodes that are left; the last two may be left out (may be repeated)
-      --interference           Of jobs: also tell which delays which, the time that messages of each
-                               lost to those of each other
       --estimate <PERCENT>     The makespan to within this part of it (1%), as an estimate with its
                                95 % interval: the beginning is simulated, and the rest is worked out
                                from it. What is not alike from step to step is run in full
@@ -170,7 +173,10 @@ Scenario:
                                spreads
       --strict                 End with exit code 1 if a recording is incomplete: calls or ranks are
                                missing, or it ends early
-  [SCENARIO]                   A scenario file (TOML), or a JSON report whose scenario is run again
+
+Giving out tasks:
+      --interference  Of jobs: also tell which delays which, the time that messages of each lost to
+                      those of each other
 
 Output:
   -o, --output <FILE>      Also write this file; its name, or KIND=FILE, says what (see below; may
@@ -196,12 +202,22 @@ Examples:
   hayase run scenario.toml --set topology.fat-tree.p=4
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
+  hayase run gaussian-elimination:n=256 -m myrinet
+      a program by rule; likewise traces and schedules, with the options of `hayase replay`
+  hayase run cg.prog node-a.comp gigabit.comm
+      a prediction from data sets, with the options of `hayase predict`
+  hayase run executed.csv --grid 1024x1024 --workers 8..128:8
+      tasks of a master/slave program, with the options of `hayase master-slave`
   hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random --estimate 1%
   hayase run -t torus-8x8 -p messages.csv --straggler 3=50% -o noise.svg
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes),
-farm.toml
+farm.toml; cg.prog, node-a.comp and gigabit.comm (data sets), executed.csv (tasks)
+
+The options of programs are described by `hayase replay --help`, those of predictions by `hayase
+predict --help`, those of farms by `hayase master-slave --help`. An option that the work does not
+have is refused.
 
 Files (-o), by name:
   x.json         the report
@@ -229,7 +245,7 @@ error: unexpected argument '--topolgy' found
 
   tip: a similar argument exists: '--topology'
 
-Usage: hayase run --topology <NAME|FILE> [SCENARIO]
+Usage: hayase run --topology <NAME|FILE> [FILE]...
 
 For more information, try '--help'.
 

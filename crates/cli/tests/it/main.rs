@@ -23,6 +23,7 @@ mod inputs;
 mod instrumented;
 mod integrity;
 mod jobs;
+mod kinds;
 mod known_answers;
 mod late;
 mod lists;

@@ -40,7 +40,7 @@ fn predicted(desk: &Desk, words: &str) -> f64 {
     (report(desk, &words)["makespan_s"].as_f64().unwrap() * 1e9).round() / 1e3
 }
 
-fn desk() -> Desk {
+pub fn desk() -> Desk {
     let desk = Desk::new()
         .file("a.tsv", &run(100))
         .file("b.tsv", &run(200))

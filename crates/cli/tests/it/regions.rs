@@ -225,21 +225,32 @@ fn what_cannot_be_asked_for_says_what_can() {
     desk.hayase("replay step.hyt --region stpe").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 ...
 error[unknown-region]: there is no region `stpe`
- |
- = help: did you mean `step`? there are `all`, `step`, `never`
+ --> --region:1:1
+  |
+1 | stpe
+  | ^^^^
+  |
+  = help: did you mean `step`? there are `all`, `step`, `never`
 ...
 "#]]);
     desk.hayase("replay linear:ranks=4 --region solve").assert().code(2).stderr_eq(str![[r#"
-...
-error[unknown-region]: there is no region `solve`
- |
- = help: the program marks none: hayase_region_begin("solve") of hayase.h marks one, and so do --from FILE:LINE and --to FILE:LINE
-...
+error[unknown-key]: the workload `program` has no `region`
+ --> --region:1:1
+  |
+1 | solve
+  | ^^^^^
+  |
+  = help: leave out --region; `program` is a program and has rule, cpu-speed, fragment, skip-start
+
 "#]]);
     desk.hayase("replay step.hyt --from step.c:12").assert().code(2).stderr_eq(str![[r#"
 error[no-call]: no call of MPI is recorded at --from step.c:12
- |
- = help: the nearest lines with calls are src/step.c:10, src/step.c:20, src/step.c:30
+ --> --from:1:1
+  |
+1 | step.c:12
+  | ^^^^^^^^^
+  |
+  = help: the nearest lines with calls are src/step.c:10, src/step.c:20, src/step.c:30
 ...
 "#]]);
     desk.hayase(&format!("{PREDICT} --to main.c:5")).assert().code(2).stderr_eq(str![[r#"
@@ -254,8 +265,12 @@ error[no-call]: no call of MPI is recorded at --to main.c:5
 "#]]);
     desk.hayase("replay step.hyt --from step.c:20 --to step.c:10").assert().code(2).stderr_eq(str![[r#"
 error[empty-region]: no rank comes to a call at --to step.c:10 after one at --from step.c:20
- |
- = help: write --from step.c:10 --to step.c:20, or leave --to out: the region then ends with the program
+ --> --from:1:1
+  |
+1 | step.c:20
+  | ^^^^^^^^^
+  |
+  = help: write --from step.c:10 --to step.c:20, or leave --to out: the region then ends with the program
 ...
 "#]]);
     desk.hayase("replay step.hyt --from step.c").assert().code(2).stderr_eq(str![[r#"

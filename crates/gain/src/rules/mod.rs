@@ -1,6 +1,6 @@
 //! Rules that need a simulation; rules that need only the run are in the crate `hayase-advice`.
 //!
-//! Each rule has one file; `hayase explain` prints the text file next to it.
+//! Each rule has one file; `hayase advise --explain` prints the text file next to it.
 
 mod a201_placement;
 mod a202_algorithm;

@@ -1,0 +1,227 @@
+//! Work that words of the command line name: the kind that a file holds, the options of each kind, and how a program is
+//! loaded and played.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, Args, Command};
+
+use super::caveats::Strictness;
+use super::master_slave::args::{FarmArgs, GivingArgs, SourceArgs};
+use super::play::{Asked, play};
+use super::predict::args::DataArgs;
+use super::replay::args::{FragmentArgs, ProgramArgs};
+use super::scenario::BesideArgs;
+use super::trace::ReadArgs;
+use super::{End, Failure, Voice, caveats, extension, predict, progress, regions};
+use hayase::diagnostic::{Diagnostic, Invalid, file_names};
+use hayase::farm::TasksSpec;
+use hayase::program::generate::Generator;
+use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
+use hayase::simulation::ProgramWork;
+
+/// Options of work of one kind: each is a key of the work, which refuses those that it has not.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WorkArgs {
+    /// A scenario file.
+    #[command(flatten)]
+    pub beside: BesideArgs,
+    /// How a trace is read.
+    #[command(flatten)]
+    read: ReadArgs,
+    /// How a program is played.
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// How long its messages are.
+    #[command(flatten)]
+    fragment: FragmentArgs,
+    /// The data sets of a prediction.
+    #[command(flatten)]
+    data: DataArgs,
+    /// What the tasks of a farm are.
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Its workers.
+    #[command(flatten)]
+    farm: FarmArgs,
+    /// How it gives out tasks.
+    #[command(flatten)]
+    giving: GivingArgs,
+}
+
+/// Returns a function that leaves options of one kind of work out of the help of a verb that takes all, and requires
+/// none of them.
+pub fn unlisted() -> impl FnMut(Arg) -> Arg {
+    let options = WorkArgs::augment_args(Command::new(""));
+    move |option| match options.get_arguments().any(|other| other.get_id() == option.get_id()) {
+        true => option.hide(true).required(false),
+        false => option,
+    }
+}
+
+/// Tells what a file holds by its content and name, or what a rule makes by its name: work of a kind, or a scenario.
+fn held(file: &Path, voice: Voice) -> Contents {
+    // Of a pipe nothing can be read twice, and a report may be large.
+    let is_readable = !file.exists() || file.is_file() || file.is_dir();
+    if !is_readable || extension(file) == "json" {
+        return Contents::Scenario;
+    }
+    match contents(file, &mut progress::sources(voice.show)) {
+        _ if is_rule(file) => Contents::Trace,
+        _ if TasksSpec::is_rule(&file_names::text_of(file)) && !file.exists() => Contents::Tasks,
+        Some(Contents::Table(table)) if table.name == "tasks" => Contents::Tasks,
+        Some(Contents::Pattern) if extension(file) == "toml" => Contents::Scenario,
+        found => found.unwrap_or(Contents::Scenario),
+    }
+}
+
+impl WorkArgs {
+    /// Adds the work of these files, unless `pattern` names it.
+    ///
+    /// # Errors
+    /// Files that are no work together.
+    pub fn named(&self, files: &[PathBuf], pattern: bool, voice: Voice) -> Result<Loader, Failure> {
+        let wrong = |message: String, help: &str| Failure::from(Diagnostic::new("wrong-choice", message).help(help));
+        let mut data = self.data.clone();
+        let mut loader = self.beside.loader(voice);
+        let mut is_prediction = false;
+        for file in files {
+            let name = file_names::text_of(file);
+            let held = held(file, voice);
+            let data_set = match held {
+                Contents::Program => Some(("program", &mut data.program)),
+                Contents::Computation => Some(("computation", &mut data.computation)),
+                Contents::Communication => Some(("communication", &mut data.communication)),
+                _ => None,
+            };
+            let is_work = data_set.is_some() || matches!(held, Contents::Trace | Contents::Tasks | Contents::Pattern);
+            if pattern && is_work {
+                return Err(wrong(
+                    format!("`{name}` is work, and --pattern names other work"),
+                    "leave out one of them",
+                ));
+            }
+            if let Some((option, known)) = data_set {
+                is_prediction = true;
+                if let Some(other) = known.replace(name.clone()) {
+                    let help = format!("one {option} can stand for ranks each: `hayase predict --help`");
+                    return Err(wrong(format!("`{name}` and `{other}` are both --{option}"), &help));
+                }
+                continue;
+            }
+            if files.len() > 1 {
+                let message = format!("`{name}` is no data set, and only data sets are several files of one run");
+                return Err(wrong(message, "`hayase compare` and `hayase sweep` do several runs"));
+            }
+            loader = match held {
+                Contents::Pattern => loader.pattern(&name),
+                Contents::Trace => program(loader, file),
+                Contents::Tasks => tasks(loader, &name),
+                _ => loader.file(file),
+            };
+        }
+        is_prediction |= data.program.is_some() && files.is_empty() && !pattern;
+        Ok(data.on(if is_prediction { prediction(loader) } else { loader }))
+    }
+
+    /// Sets the keys of the work.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let loader = self.fragment.on(self.program.on(self.read.on(loader)));
+        self.giving.on(self.farm.on(self.source.on(loader)))
+    }
+}
+
+/// True if this names a program by rule and no file.
+fn is_rule(name: &Path) -> bool {
+    Generator::is_meant(&file_names::text_of(name)) && !name.exists()
+}
+
+/// Adds a program by rule, or that of a file.
+pub fn program(loader: Loader, file: &Path) -> Loader {
+    let (table, key) = if is_rule(file) { ("program", "rule") } else { ("trace", "path") };
+    loader.text("<PROGRAM>", format!("[workload.{table}]\n")).work("<PROGRAM>", key, &file_names::text_of(file))
+}
+
+/// Adds a prediction, whose data sets are keys.
+pub fn prediction(loader: Loader) -> Loader {
+    loader.text("<predict>", "[workload.program-data]\n")
+}
+
+/// Adds a farm with these tasks.
+pub fn tasks(loader: Loader, tasks: &str) -> Loader {
+    loader.text("<TASKS>", "[workload.master-slave]\n").work("<TASKS>", "tasks", tasks)
+}
+
+/// Loads a program; `named` is the text that names it.
+///
+/// # Errors
+/// All mistakes, and work that is no program.
+pub fn load_program(loader: Loader, named: &Path) -> Result<Scenario<ProgramWork>, Failure> {
+    match loader.load_all().map_err(|invalid| with_hints(invalid, named))? {
+        Loaded::Program(played) => Ok(*played),
+        Loaded::Pattern(_) | Loaded::Farm(_) | Loaded::Jobs(_) => {
+            Err(Diagnostic::new("wrong-choice", "the workload is no program").into())
+        }
+    }
+}
+
+/// Plays a program and says what is known of it.
+///
+/// # Errors
+/// What cannot be asked of it, and files that cannot be written.
+pub fn play_program(played: &Scenario<ProgramWork>, asked: &Asked<'_>, strict: Strictness) -> Result<End, Failure> {
+    asked.check::<ProgramWork>()?;
+    say(played.work(), strict, asked.voice)?;
+    say_links(played, asked.voice);
+    if played.system().node().facts().is_ideal && played.network().is_none() {
+        asked.voice.hint(match played.work().origin {
+            Some(_) => {
+                "messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)"
+            }
+            None => "nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)",
+        });
+    }
+    play(played, asked)
+}
+
+/// Says what was left out of a program, and what is wrong with its recording.
+///
+/// # Errors
+/// A recording that is incomplete, where it must not be.
+pub fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> Result<(), Failure> {
+    regions::say(work.start_up, &work.program, voice);
+    regions::say_strays(&work.program, voice);
+    if !predict::say(work, strictness, voice)? {
+        caveats::judge_program(&work.program, &work.name, strictness, voice)?;
+    }
+    Ok(())
+}
+
+/// Says how the links of the fabric compare with those of the machine, where it keeps its own.
+pub fn say_links(scenario: &Scenario<ProgramWork>, voice: Voice) {
+    if let Some(comparison) = scenario.system().own_links() {
+        voice.say(comparison);
+    }
+}
+
+/// Adds what was meant to the mistakes of a program that cannot be read, where that is a rule or messages.
+pub fn with_hints(mut invalid: Invalid, named: &Path) -> Invalid {
+    let text = file_names::text_of(named);
+    for mistake in &mut invalid.diagnostics {
+        let help = match mistake.code {
+            "missing-file" => match Generator::meant(&text) {
+                Some(rule) => format!("did you mean the program by rule `{rule}`?"),
+                None if text.contains(':') => {
+                    let rules: Vec<&str> = Generator::names().collect();
+                    format!("programs by rule are: {}", rules.join(", "))
+                }
+                None => continue,
+            },
+            "unknown-format" if text.ends_with(".csv") || text.ends_with(".csv.zst") => {
+                format!("a list of messages is sent with `hayase run -t FABRIC -p {text}`")
+            }
+            _ => continue,
+        };
+        mistake.help = Some(help);
+    }
+    invalid
+}
