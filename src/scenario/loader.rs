@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::known::CHOICES;
 use super::library::{self, Shelf};
 use super::links::Links;
-use super::overlay::{choice, empty_choice, is_path, leaf, one, overlay};
+use super::overlay::{choice, chosen_key, empty_choice, is_path, one, overlay};
 use super::presets::Defaults;
 use super::with_options::WithOptions;
 use super::{jobs, json, known, read, tasks};
@@ -55,7 +55,8 @@ impl Part {
             Self::File(_) | Self::Text { .. } => 1,
             Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
             Self::Named { shelf: Shelf::Patterns, .. } | Self::Job { .. } => 3,
-            Self::Over { .. } | Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } | Self::Slow { .. } => 4,
+            Self::Over { .. } | Self::Choice { .. } | Self::Option { .. } | Self::Slow { .. } => 4,
+            Self::Set { .. } => 5,
         }
     }
 }
@@ -194,6 +195,25 @@ impl Loader {
         self.with(Part::Slow { flag: "--straggler", text: straggler.to_owned() })
     }
 
+    /// Removes settings of other choices of a table than `value`, if `values` has these choices: a comparison of `flow` and
+    /// `packet:iq` applies `transport.packet.buffer` to the second.
+    #[must_use]
+    pub(crate) fn for_choice(mut self, table: &str, value: &str, values: &[String]) -> Self {
+        fn choice(value: &str) -> &str {
+            value.split(':').next().unwrap_or_default()
+        }
+        self.parts.retain(|part| {
+            let Part::Set { assignment, .. } = part else { return true };
+            let key = assignment.split('=').next().unwrap_or_default();
+            let mut words = key.split('.').map(str::trim);
+            let is_of_table = words.next() == Some(table);
+            words.next().is_none_or(|set| {
+                !is_of_table || set == choice(value) || !values.iter().any(|other| choice(other) == set)
+            })
+        });
+        self
+    }
+
     /// Sets a hook that is called while a large file is read.
     #[must_use]
     pub fn on_read(mut self, hook: OnRead) -> Self {
@@ -269,6 +289,8 @@ pub(super) struct Texts {
     /// Tables of the text being read that a name stands for. They are complete, so they replace earlier
     /// tables of their kind.
     pub whole: Vec<&'static str>,
+    /// Choices made by flags, by table, each with the flag and its value.
+    pub flags: FxHashMap<&'static str, (String, String)>,
     /// Set if a preset was asked for, so that presets named by files are ignored.
     preset_is_given: bool,
     /// Tables of the patterns of the library that were named, by name.
@@ -316,8 +338,12 @@ impl Texts {
                 return self.named(shelf, &name, at, 0);
             }
             Part::Choice { flag, table, value } => {
-                let at = self.flag(flag, &value);
-                self.chosen(table, value, at, at)
+                let at = self.flag(flag.clone(), &value);
+                let layer = self.chosen(table, value.clone(), at, at);
+                if let Some(choice) = chosen_key(&layer, table) {
+                    self.flags.insert(table, (choice.to_owned(), format!("{flag} {value}")));
+                }
+                layer
             }
             Part::Option { flag, key, value, is_text } => {
                 let at = self.flag(flag.clone(), &value);
@@ -327,7 +353,11 @@ impl Texts {
                 };
                 self.workload_option(&flag, &key, value)
             }
-            Part::Set { flag, assignment } => self.assignment(flag, &assignment),
+            Part::Set { flag, assignment } => {
+                let layer = self.assignment(flag, &assignment);
+                self.check_choice(&layer, &assignment);
+                layer
+            }
             Part::Job { flag, text } => return self.job(flag, &text),
             Part::Slow { flag, text } => return self.slow(flag, &text),
         })
@@ -651,37 +681,5 @@ impl Texts {
         self.given_jobs.push(name);
         let layer = one("job".to_owned(), at, typed.list(at));
         Some(self.expanded(layer, 0))
-    }
-
-    /// Reads a table from `a.b.c=VALUE`.
-    fn assignment(&mut self, flag: String, assignment: &str) -> Table {
-        let at = self.flag(flag.clone(), assignment);
-        let Some((key, value)) = assignment.split_once('=') else {
-            let diagnostic = Diagnostic::new("syntax", format!("`{assignment}` sets nothing")).at(at);
-            self.diagnostics.push(diagnostic.label("no `=`").help(format!("write {flag} topology.fat-tree.p=4")));
-            return Table::new();
-        };
-        let key_at = Span::new(at.start, at.start + key.len());
-        // Parses the key alone, so that a line break in it cannot add other keys.
-        let (mut table, mistakes) = if key.contains(['\n', '\r', '#', '=']) {
-            (Table::new(), Vec::new())
-        } else {
-            tree::parse(&format!("{key}=0"), at.start)
-        };
-        if table.len() != 1 || !mistakes.is_empty() {
-            let diagnostic = Diagnostic::new("syntax", format!("`{key}` is not a key")).at(key_at);
-            self.diagnostics.push(diagnostic.help("write names joined by dots, like topology.fat-tree.p"));
-            return Table::new();
-        }
-        let trimmed = value.trim();
-        let base = at.start + key.len() + 1 + (value.len() - value.trim_start().len());
-        if let Some(leaf) = leaf(&mut table) {
-            *leaf = tree::value_or_text(trimmed, base);
-        }
-        if let Some(unknown) = jobs::unknown(&self.table, &table) {
-            self.diagnostics.push(unknown.at(key_at));
-            return Table::new();
-        }
-        self.expanded(table, 0)
     }
 }

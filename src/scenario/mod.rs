@@ -3,6 +3,7 @@
 //! [`Loader`] collects texts (a scenario file, `-t`, `-p`, `--set`), checks them all at once, and builds a
 //! [`Scenario`]: a [`System`] and its work. [`schema()`] describes scenario files.
 
+mod assignment;
 mod build;
 mod collective_names;
 mod contents;

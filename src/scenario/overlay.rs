@@ -60,6 +60,12 @@ pub(super) fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
     Tree { span: at, kind: Kind::Table(one(kind.to_owned(), at, inner)) }
 }
 
+/// Returns the choice that a table makes: `packet` of `[transport.packet]`.
+pub(super) fn chosen_key<'t>(layer: &'t Table, table: &str) -> Option<&'t str> {
+    let Kind::Table(inner) = &layer.get(table)?.value.kind else { return None };
+    inner.keys().next().filter(|_| inner.len() == 1).map(String::as_str)
+}
+
 /// Returns true if this is probably the name of a file.
 pub(super) fn is_path(name: &str) -> bool {
     let known = ["toml", "json", "csv", "zst", "xml"];

@@ -28,8 +28,16 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Returns the loader with this value of the axis.
-    pub(super) fn chosen(&self, loader: Loader, value: &str) -> Loader {
+    /// Returns the loader with this value of the axis, one of `values`.
+    pub(super) fn chosen(&self, loader: Loader, value: &str, values: &[String]) -> Loader {
+        let table = match self {
+            Self::Placement => "placement",
+            Self::Sharing => "sharing",
+            Self::Transport => "transport",
+            Self::Routing => "routing",
+            _ => "",
+        };
+        let loader = loader.for_choice(table, value, values);
         match self {
             Self::Topology => loader.topology(value),
             Self::Machine => loader.machine(value),

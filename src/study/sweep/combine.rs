@@ -69,7 +69,10 @@ impl<'a> Choice<'a> {
         if let Some(seed) = seed {
             loader = loader.seed(seed);
         }
-        self.0.iter().fold(loader, |loader, (axis, value)| axis.chosen(loader, value))
+        self.0.iter().fold(loader, |loader, (axis, value)| {
+            let values = sweep.axes.iter().find(|(other, _)| other == *axis).map_or(&[][..], |(_, values)| values);
+            axis.chosen(loader, value, values)
+        })
     }
 
     /// Returns true if the transport has no sharing policy and another policy of the list has already given

@@ -264,3 +264,29 @@ fn transports_are_set_against_each_other() {
     let comparison: serde_json::Value = serde_json::from_str(&desk.read("d.json")).unwrap();
     assert_eq!(comparison["rows"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn settings_of_a_choice_hold_for_it_in_comparisons_too() {
+    let desk = Desk::new();
+    let load = "-t torus-8x8 -p all-to-all-pairwise --size 20KB";
+    let turn = "--set transport.packet.deadlock-avoidance=turn";
+    let of_run = |words: &str| {
+        desk.hayase(&format!("run {load} --format json -q {words}")).assert().success().json()["makespan_s"].clone()
+    };
+    let of_rows = |words: &str| {
+        let said = desk.hayase(&format!("compare {load} --format json -q {words}")).assert().success().json();
+        let mut rows: Vec<_> = said["rows"].as_array().unwrap().clone();
+        rows.sort_by_key(|row| row["transport"].as_str().unwrap().to_owned());
+        rows.iter().map(|row| row["makespan"]["mean_s"].clone()).collect::<Vec<_>>()
+    };
+    let (plain, set) = (of_run("--transport packet:iq"), of_run(&format!("--transport packet:iq {turn}")));
+    assert_ne!(plain, set);
+    assert_eq!(of_rows("--transport packet:iq"), [plain]);
+    assert_eq!(of_rows(&format!("--transport packet:iq {turn}")), [set.clone()]);
+    assert_eq!(of_rows(&format!("--transport flow,packet:iq {turn}")), [of_run("--transport flow"), set]);
+    // No value of the list has it.
+    for verb in ["run", "compare"] {
+        let said = desk.hayase(&format!("{verb} {load} --transport flow {turn}")).assert().code(2).stdout_eq("");
+        assert!(said.stderr().contains("`--transport flow` chooses `flow`"), "{}", said.stderr());
+    }
+}
