@@ -1,4 +1,4 @@
-//! Measured times and what the parameters found say of them, over the length of the message.
+//! Measured times over the length of the message, and the times that the fitted parameters give.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
@@ -9,22 +9,22 @@ use super::sign::{LIMIT, Mark, Pen, Sign};
 use hayase::base::Arrange;
 use hayase::node::calibrate::{Calibration, Measured, Point as Measurement};
 
-/// Width of the charts [px].
+/// Width of the charts \[px\].
 const WIDTH: f64 = 730.0;
-/// Residuals of more than so many times the median are not drawn to scale.
+/// Ratio to the median above which a residual is drawn at the edge and not to scale.
 const FAR: f64 = 20.0;
 
-/// What is measured the same way: a line of the legend.
+/// Measurements of one kind: an entry of the legend.
 struct Series {
     name: &'static str,
     pen: Pen,
-    /// Its measurements by length, each with its time \[s\] and the fitted one, less the work in them.
+    /// Measurements by length, each with the measured and the fitted time \[s\], less the work in them.
     points: Vec<(Measurement, f64, f64)>,
 }
 
-/// Whether a measurement is of a series.
+/// Test of a measurement for membership of a series.
 type Belongs = fn(&Measurement) -> bool;
-/// Name, pen and what belongs to it.
+/// Name, pen and membership test of each series.
 const SERIES: [(&str, Pen, Belongs); 4] = [
     ("round trip without work", Pen::new("#2f6f8f", 1.6).marked(Mark::Disc), |point| {
         point.call == Measured::RoundTrip && point.work_s == 0.0
@@ -42,7 +42,8 @@ const SERIES: [(&str, Pen, Belongs); 4] = [
     }),
 ];
 
-/// Draws measurements as marks and the fitted times as lines, and below them how far each measurement is off.
+/// Draws measurements as marks and fitted times as lines, and below them the error of the fit at each
+/// measurement.
 pub fn calibration(found: &Calibration, title: &str) -> String {
     let series = series(found);
     let subtitle = format!(
@@ -67,7 +68,7 @@ pub fn calibration(found: &Calibration, title: &str) -> String {
         .draw()
 }
 
-/// Returns measured and fitted times over the length, with the lengths at which one protocol ends.
+/// Returns measured and fitted times over the length, with the lengths at which a protocol ends.
 fn times(found: &Calibration, series: &[Series], sizes: Axis) -> Chart {
     let all = || series.iter().flat_map(|entry| &entry.points);
     let times = || all().flat_map(|point| [point.1, point.2]).filter(|&time| time > 0.0);
@@ -112,7 +113,8 @@ fn series(found: &Calibration) -> Vec<Series> {
     all.into_iter().filter(|entry| !entry.points.is_empty()).collect()
 }
 
-/// Straight lines from length to length, with places in between: they are not straight on logarithmic axes.
+/// Returns straight lines from length to length, with intermediate points: they are curves on logarithmic
+/// axes.
 fn straight(points: &[(u64, f64)]) -> impl Iterator<Item = (u64, f64)> + '_ {
     let between = |pair: &[(u64, f64)]| {
         let ((from, first), (to, last)) = (pair[0], pair[1]);
@@ -124,7 +126,7 @@ fn straight(points: &[(u64, f64)]) -> impl Iterator<Item = (u64, f64)> + '_ {
     points.windows(2).flat_map(between).chain(points.last().copied())
 }
 
-/// Returns how far each measurement is off, around a line at 0.
+/// Returns the error of the fit at each measurement, around a line at 0.
 fn residuals(series: &[Series], across: Axis) -> Chart {
     let mut sizes: Vec<f64> =
         series.iter().flat_map(|entry| &entry.points).map(|point| point.0.residual().abs()).collect();

@@ -1,4 +1,5 @@
-//! How long messages take between two processes, over their size: measured times and the straight lines through them.
+//! Time of messages between two processes over their size: measured times and the straight lines through
+//! them.
 
 use super::axis::{Axis, SECONDS};
 use super::chart::{Chart, Series as Drawn};
@@ -7,7 +8,7 @@ use super::sign::{Fill, LIMIT, Mark, Pen, Sign};
 use hayase::prediction::communication::{Communication, Row};
 use hayase::units::{Bytes, Time};
 
-/// A column of the table: its name, its pen, its time.
+/// Column of the table: name, pen and time.
 type Series = (&'static str, Pen, fn(&Row) -> Option<Time>);
 const SERIES: [Series; 3] = [
     (

@@ -1,4 +1,5 @@
-//! Master/slave programs: time and efficiency over the number of workers, and what each worker did when.
+//! Master/slave programs: time and efficiency over the number of workers, and the tasks of each worker over
+//! time.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{GREY, INK};
@@ -13,22 +14,23 @@ use hayase::farm::Turn;
 use hayase::report::{FarmReport, Prediction};
 
 const INSIDE: (f64, f64) = (760.0, 300.0);
-/// Parts of the time.
+/// Units of fractions of the time.
 const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
 
-/// What is drawn of a prediction.
+/// Figure of a prediction that is drawn.
 type Value = fn(&Prediction) -> f64;
-/// Bounds: what each says.
+/// Name, pen and value of each bound.
 const BOUNDS: [(&str, Pen, Value); 4] = [
     ("bound: workers", Pen::new(GREY, 1.3).dashed("8 3"), |row| row.bounds.work_s.max(row.bounds.exchange_s)),
     ("bound: master", Pen::new(GREY, 1.3).dashed("2 3"), |row| row.bounds.master_s),
     ("bound: longest task", Pen::new(GREY, 1.3).dashed("1 5"), |row| row.bounds.longest_s),
     ("bound: network", Pen::new(GREY, 1.3).dashed("8 3 2 3"), |row| row.bounds.network_s.unwrap_or(0.0)),
 ];
-/// Dashes of the time of the master, which tell it from that of the workers.
+/// Dashes of the time of the master, to tell it from that of the workers.
 const MASTER: &str = "3 3";
 
-/// Draws time and efficiency of predictions over the number of workers, or over what is varied with one number of them.
+/// Draws time and efficiency of predictions over the number of workers; with a single number of workers, over
+/// the varied parameter.
 pub fn farm(report: &FarmReport) -> String {
     let rows = &report.predictions;
     let subtitle =
@@ -94,7 +96,8 @@ pub fn farm(report: &FarmReport) -> String {
         .draw()
 }
 
-/// Where each prediction stands along the axis, from 0 to 1, and its label.
+/// Returns the place of each prediction along the axis, from 0 to 1, with its label, and the caption of the
+/// axis.
 fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>) {
     let rows = &report.predictions;
     if by_value {
@@ -109,18 +112,19 @@ fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>
     ("workers".to_owned(), rows.iter().map(place).collect())
 }
 
-/// Most workers and turns of a Gantt picture.
+/// Largest numbers of workers and of turns in a Gantt chart.
 const MOST_WORKERS: usize = 64;
 const MOST_TURNS: usize = 4000;
 const TONES: [Fill; 2] = [Fill("#2f6f8f", ""), Fill("#5b9ab8", "")];
-/// Computation that a worker did not finish.
+/// Fill of computation that a lost worker did not finish.
 const LOST: Fill = Fill("#ffffff", r##"stroke="#a3252c" stroke-width="1.2" stroke-dasharray="3 2""##);
-/// The time from the master's message to the result's arrival.
+/// Pen of the time from the master's message to the result's arrival.
 const EXCHANGE: Pen = Pen::new(GREY, 0.8);
 
-/// Draws what each worker computed when; what a lost worker did not finish is hatched out.
+/// Draws the computation of each worker over time. Computation that a lost worker did not finish has a dashed
+/// edge.
 ///
-/// Up to 64 workers and 4,000 messages; of a larger run the first, which the picture says.
+/// A larger run is cut to the first 64 workers and 4,000 messages, with a remark.
 pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String {
     let busy: f64 = turns.iter().map(|turn| (turn.end - turn.start).seconds()).sum();
     let part = if time_s > 0.0 { busy / (time_s * workers.max(1) as f64) } else { 0.0 };

@@ -1,4 +1,4 @@
-//! The rates of messages that are all under way at once, sorted, with what holds them back.
+//! Rates of messages that are all under way at once, sorted, with their bottleneck links.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use hayase::base::Arrange;
 use hayase::report::Rate;
 use hayase::units::Bandwidth;
 
-/// Bottlenecks in the list.
+/// Number of bottleneck links in the list.
 const LISTED: usize = 12;
 
-/// Draws rates, fastest first, and lists the links that hold most messages back.
+/// Draws rates, fastest first, and lists the links that are the bottleneck of most messages.
 pub fn rates(rates: &[Rate], title: &str) -> String {
     let mut values: Vec<f64> = rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite()).collect();
     values.arrange_by(|a, b| b.total_cmp(a));
@@ -37,7 +37,7 @@ pub fn rates(rates: &[Rate], title: &str) -> String {
     picture.with(sorted(&values)).with(bottlenecks).notes(notes).draw()
 }
 
-/// Returns the rates, which fall, over their number.
+/// Returns a chart of the rates in descending order.
 fn sorted(values: &[f64]) -> Chart {
     let up = Axis::fitting(values[values.len() - 1], values[0], 6, BYTES_PER_SECOND);
     let mut steps = Vec::new();
@@ -58,7 +58,7 @@ fn sorted(values: &[f64]) -> Chart {
     Chart::new((730.0, 270.0), across, (up, "rate"), series)
 }
 
-/// Returns the links that hold messages back, by how many, and a note on those that are left out.
+/// Returns the bottleneck links by the number of messages that they hold back, and a note on those left out.
 fn bottlenecks(rates: &[Rate]) -> (Lanes, Option<String>) {
     let mut by_link: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for rate in rates {

@@ -1,5 +1,5 @@
-//! Hyper-crossbars: routers as a grid, a bar beside each line for its crossbar, and the node on the side where no bar
-//! is.
+//! Hyper-crossbars: a grid of routers, with a bar beside each line for its crossbar and each node on the side
+//! without a bar.
 
 use super::lattice::Lattice;
 use super::{Layout, Mark, Placed, cables, caption, short_name};

@@ -1,4 +1,4 @@
-//! A small fabric with every link drawn: colour and width tell the load.
+//! Small fabric with every link drawn; colour and width show the load.
 
 use super::Loads;
 use crate::svg::canvas::{Anchor, Canvas, GREY, Point};
@@ -11,10 +11,10 @@ use hayase::base::Arrange;
 use hayase::ids::LinkId;
 use hayase::units::Bytes;
 
-/// Distance between the lines of a cable [px].
+/// Distance between the lines of a cable \[px\].
 const LANE: f64 = 4.6;
 
-/// How the two lines of a cable are to be read.
+/// Draws the meaning of the two lines of a cable.
 pub(super) fn legend(canvas: &mut Canvas, x: f64, y: f64) {
     canvas.text(
         x,
@@ -73,7 +73,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
     vertices(canvas, loads.fabric, layout, offset);
 }
 
-/// The line moved aside: to its right for positive distances, y being downwards.
+/// Returns the line shifted sideways: to its right for positive distances, y being downwards.
 fn shifted(run: &[Point], aside: f64) -> Vec<Point> {
     let (Some(&first), Some(&last)) = (run.first(), run.last()) else { return Vec::new() };
     let (dx, dy) = (last.x - first.x, last.y - first.y);

@@ -1,4 +1,4 @@
-//! What has failed, and what carries less, is marked in every picture of a fabric.
+//! Tests of the marks of failed and degraded links, in every picture of a fabric.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn link(fabric: &Fabric, name: &str) -> LinkId {
     fabric.links().ids().find(|&id| fabric.link_name(id) == name).unwrap()
 }
 
-/// A torus with a cable that has failed, one that has failed one way, and one that is half as fast.
+/// Builds a torus with a failed cable, a cable that has failed one way, and one with half the bandwidth.
 fn damaged() -> Fabric {
     let whole = grid(&[4, 4], true, true);
     let of = |name| link(&whole, name);
@@ -16,7 +16,7 @@ fn damaged() -> Fabric {
 
 const DOTTED: &str = r#"stroke-dasharray="1.5 3""#;
 const DASHED: &str = r##"stroke="#d97706""##;
-/// Each cross has two red strokes over two white ones.
+/// Red stroke of a cross; each cross has two of them over two white ones.
 const CROSS: &str = r##"stroke="#c0182b" stroke-width="2" stroke-linecap="##;
 
 #[test]

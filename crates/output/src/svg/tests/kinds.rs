@@ -1,4 +1,4 @@
-//! What each kind of picture owes its reader.
+//! Tests of each kind of picture.
 
 use super::*;
 use crate::svg::layout::{Layout, Mark};
@@ -8,7 +8,7 @@ fn between(a: canvas::Point, b: canvas::Point) -> f64 {
     ((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y)).sqrt()
 }
 
-/// A ring of switches, each with so many nodes.
+/// Builds a ring of switches with `each` nodes per switch.
 fn ring(switches: u32, each: u32) -> Fabric {
     let nodes = switches * each;
     let hosts = (0..nodes).map(|node| (node, nodes + node / each));
@@ -207,7 +207,8 @@ fn a_wait_for_a_rank_and_one_for_a_message_differ_in_form_and_the_critical_path_
     assert_eq!((count(&with, "<polyline"), count(&without, "<polyline"), count(&without, "#d98c8c")), (2, 0, 0));
 }
 
-/// Two ranks and so many messages, one after the other; for every tenth its receiver waits, the longer the later it is.
+/// Returns a history of two ranks and `messages` messages, one after the other. The receiver waits for every
+/// tenth message, longer for later ones.
 fn history(messages: u32) -> History {
     let mut history = History::new(2, usize::MAX);
     let at = |us: f64| Time::from_ps(us * 1e6);
