@@ -20,7 +20,7 @@ pub fn write(fabric: &Fabric) -> String {
         let failed = if fabric.is_isolated(vertex) { ", color=red, style=dotted" } else { "" };
         let _ = writeln!(dot, "  v{vertex} [shape={shape}, label={}{failed}];", quote(&fabric.vertex_name(vertex)));
     }
-    // By their ends, the edges that still have one direction.
+    // By ends: edges that have one direction so far.
     let mut waiting: BTreeMap<(VertexId, VertexId), Vec<usize>> = BTreeMap::new();
     let mut edges: Vec<(LinkId, bool)> = Vec::new();
     for (id, link) in fabric.links().iter_ids() {

@@ -17,7 +17,7 @@ use hayase::ids::VertexId;
 /// Failures of `writer`.
 pub fn write(fabric: &Fabric, writer: impl Write) -> io::Result<()> {
     let w = &mut io::BufWriter::new(writer);
-    // By the hash of a name, how many have it; two names of one hash are numbered for nothing.
+    // By hash of a name: the number of links with it. Names with equal hashes are numbered without need, no more.
     let mut counts: FxHashMap<u64, (u32, u32)> = FxHashMap::default();
     let left = || fabric.links().iter_ids().filter(|(id, _)| !fabric.has_failed(*id));
     for (id, _) in left() {

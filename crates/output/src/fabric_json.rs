@@ -61,7 +61,7 @@ pub fn write(fabric: &Fabric, mut writer: impl Write) -> io::Result<()> {
     let mut comma = "\n";
     for (id, link) in fabric.links().iter_ids() {
         let Some((from, to)) = link.ends.filter(|_| !fabric.has_failed(id)) else { continue };
-        // Of a cable its first link stands for both.
+        // The first link of a cable stands for both.
         if back.as_ref().is_some_and(|back| back[id] < id) {
             continue;
         }
@@ -89,13 +89,13 @@ fn own_name(fabric: &Fabric, link: LinkId, from: VertexId, to: VertexId) -> Opti
 
 /// Returns the reverse link of each link; `None` if a link has none, or if links have names of their own.
 fn cables(fabric: &Fabric) -> Option<IdVec<LinkId, LinkId>> {
-    // Both directions of a cable in one place: by ends, what it can do, and the direction; parallel ones in order.
+    // Sorting by ends, properties and direction puts both directions of a cable together, parallel ones in order.
     let mut links = Vec::with_capacity(fabric.links().len());
     for (id, link) in fabric.links().iter_ids() {
         let Some((from, to)) = link.ends.filter(|_| !fabric.has_failed(id)) else { continue };
         let can = (link.capacity.bytes_per_second().to_bits(), link.latency.ps().to_bits());
         links.push((from.min(to), from.max(to), can, from > to, id));
-        // Names are made for the first link only: a file gives them to all or none.
+        // Only the first link is checked for a name of its own: a file names all links or none.
         if id.index() == 0 && own_name(fabric, id, from, to).is_some() {
             return None;
         }

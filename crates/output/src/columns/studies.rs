@@ -26,7 +26,7 @@ pub fn comparison(comparison: &Comparison) -> Columns<'_, ComparisonRow> {
         .time("injection_bound_s", |row| row.bounds.injection_s)
         .time("busiest_link_bound_s", |row| row.bounds.busiest_link_s)
         .time("bisection_bound_s", |row| row.bounds.bisection_s)
-        // Where no bound is known there is no ratio to it.
+        // Without a known bound the ratio is empty.
         .ratio("ratio_to_bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
         .ratio("ratio_to_best", 3, |row| row.ratio_to_best)
         .quantity("wall_s", Quantity::RunTime, |row| row.wall_s)

@@ -105,7 +105,7 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
 
 /// Hands over a batch and begins the next one.
 fn hand_over(batch: &mut Vec<MessageRecord>, batches: &SyncSender<Vec<MessageRecord>>) {
-    // (It is refused where the thread is gone, which `finish` tells.)
+    // (Sending fails if the thread has ended; `finish` reports that.)
     let _ = batches.send(std::mem::replace(batch, Vec::with_capacity(BATCH)));
 }
 

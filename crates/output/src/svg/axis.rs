@@ -234,7 +234,7 @@ impl Axis {
 fn quantity(value: f64, units: &Units) -> String {
     let (unit, factor) = units.iter().rev().find(|(_, factor)| value >= factor * (1.0 - 1e-9)).unwrap_or(&units[0]);
     let number = value / factor;
-    // 1, 2 or 5 times a power of ten: rounding takes off what division added.
+    // The number is 1, 2 or 5 times a power of ten; rounding removes the error of the division.
     let number = if number >= 1.0 { number.round() } else { (number * 1e9).round() / 1e9 };
     if number >= 1e6 { format!("{number:.0e} {unit}") } else { format!("{number} {unit}") }
 }
@@ -273,7 +273,7 @@ mod tests {
         assert!(axis.is_logarithmic() && axis.caption("time") == "time, logarithmic");
         let texts: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
         assert_eq!(texts, ["1 us", "2 us", "5 us", "10 us", "20 us", "50 us"]);
-        // Nothing has a logarithm that is not above 0.
+        // Only finite values above 0 can stand on a logarithmic axis.
         assert!(!Axis::fitting(0.0, 1.0, 6, SECONDS).is_logarithmic());
         assert!(!Axis::fitting(1.0, f64::INFINITY, 6, SECONDS).is_logarithmic());
     }
@@ -324,7 +324,7 @@ mod tests {
         assert!(axis.is_logarithmic());
         assert_eq!([0.0, 1e3, 1e6].map(|value| axis.place(value)), [ZERO / 2.0, ZERO, 1.0]);
         assert_eq!(axis.ticks[0], (0.0, "0".to_owned()));
-        // Without it, or where all can be seen from 0 on, all is as ever.
+        // Without a 0 nothing stands beside the axis; values that are close enough to each other need no logarithms.
         assert_eq!(of(&[1e3, 1e6]).place(1e3), 0.0);
         assert!(!of(&[0.0, 10.0, 20.0]).is_logarithmic());
         assert!(!of(&[0.0]).is_logarithmic() && !of(&[]).is_logarithmic());

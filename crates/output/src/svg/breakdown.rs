@@ -34,7 +34,7 @@ pub fn breakdown(ranks: &[RankReport], title: &str, subtitle: &str) -> String {
     let each = ranks.len().div_ceil(MOST_BARS).max(1);
     let count = ranks.len().max(1) as f64;
     let all = mean(ranks);
-    // Bars with the places where they begin and end, in ranks; the mean stands beside the last.
+    // Bars with their begins and ends, in ranks; the mean stands after the last.
     let mut bars = vec![(1.05 * count, 1.1 * count, all)];
     bars.extend(ranks.chunks(each).enumerate().map(|(number, chunk)| {
         let from = (number * each) as f64;

@@ -77,13 +77,13 @@ fn times(found: &Calibration, series: &[Series], sizes: Axis) -> Chart {
     let piece = |bytes: u64| limits.map(|limit| bytes > limit);
     let mut drawn = Vec::new();
     for entry in series {
-        // One line through lengths that were measured with several times of work: what the longest of them leaves.
+        // If a length was measured with several amounts of work, the line passes through the smallest fitted time.
         let lengths = entry.points.chunk_by(|a, b| a.0.bytes == b.0.bytes);
         let line: Vec<(u64, f64)> = lengths
             .map(|same| (same[0].0.bytes, same.iter().map(|point| point.2).fold(f64::INFINITY, f64::min)))
             .filter(|point| point.1 > 0.0)
             .collect();
-        // A line for each protocol: between them times may jump.
+        // Each protocol has a line, because times may jump between protocols.
         for points in line.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
             let line = straight(points).map(|(bytes, time)| (bytes as f64, time)).collect();
             drawn.push(Drawn::Line(entry.pen.marked(Mark::None), line));
@@ -132,7 +132,7 @@ fn residuals(series: &[Series], across: Axis) -> Chart {
         series.iter().flat_map(|entry| &entry.points).map(|point| point.0.residual().abs()).collect();
     sizes.arrange_by(f64::total_cmp);
     let (median, largest) = (sizes.get(sizes.len() / 2).copied().unwrap_or(0.0), sizes.last().copied().unwrap_or(0.0));
-    // A few that are far off must not make all others one line.
+    // A few outliers must not flatten all other residuals.
     let limit = if median > 0.0 { largest.min(FAR * median) } else { largest }.max(1e-4);
     let beyond = sizes.iter().filter(|&&size| size > limit).count();
     let beyond = if beyond > 0 { format!("; {beyond} further off: at the edge") } else { String::new() };

@@ -114,7 +114,7 @@ pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
         while text_width(word, size) > width && word.chars().nth(1).is_some() {
             let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
             let room = ends.take_while(|end| text_width(&word[..*end], size) <= width).last();
-            // (At least one character, however little room there is.)
+            // (At least one character, even without room.)
             let room = room.or(word.chars().next().map(char::len_utf8)).unwrap_or_default();
             let sign = word[..room].rfind(|c: char| c.is_ascii_punctuation()).map(|at| at + 1);
             let (line, rest) = word.split_at(sign.unwrap_or(room));

@@ -98,7 +98,7 @@ impl Cells {
             canvas.line(Point::new(from, base + 5.0), Point::new(to - 2.0, base + 5.0), &line);
             first += count;
         }
-        // Numbers at distances at which they can be read.
+        // Numbers are spaced so that they can be read.
         let every = if self.is_turned() { FONT + 1.0 } else { self.widest() + 4.0 };
         for (column, name) in self.columns.iter().enumerate().step_by((every / self.cell.0).ceil().max(1.0) as usize) {
             let (at, base) = (corner.x + self.x(column) + self.cell.0 / 2.0, corner.y - 6.0);

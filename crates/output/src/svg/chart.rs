@@ -118,7 +118,7 @@ impl Part for Chart {
         }
         self.across.0.draw(canvas, left, width, top, bottom, &self.across.1);
         self.up.0.draw_left(canvas, left, width, top, bottom, &self.up.1);
-        // Over the grid lines where these begin.
+        // The axes are drawn over the begins of the grid lines.
         for (from, to) in [((left, top), (left, bottom)), ((left, bottom), (left + width, bottom))] {
             Pen::new(INK, 1.0).line(canvas, Point::new(from.0, from.1), Point::new(to.0, to.1));
         }
@@ -141,7 +141,7 @@ impl Series {
             Self::Line(pen, values) => {
                 let points = points(values);
                 match points[..] {
-                    // A line through one point is seen as a short one.
+                    // A line through a single point is drawn as a short one.
                     [at] => pen.line(canvas, at.plus(-ALONE, 0.0), at.plus(ALONE, 0.0)),
                     _ => pen.trace(canvas, &thinned(&points)),
                 }
@@ -177,7 +177,7 @@ impl Series {
                 let mut named: Option<Point> = None;
                 for (across, up, text) in texts {
                     let at = place((*across, *up));
-                    // A text on another one is none.
+                    // Overlapping texts are left out.
                     if named.is_none_or(|last| (at.x - last.x).abs() > 14.0 || (at.y - last.y).abs() > 11.0) {
                         canvas.text(at.x + 5.0, at.y - 6.0, 10.0, Anchor::Start, text, r#"font-weight="bold""#);
                         named = Some(at);
@@ -193,7 +193,7 @@ impl Series {
 pub(super) fn uprights(canvas: &mut Canvas, mut limits: Vec<(f64, &Limit)>, turn: f64, (top, bottom): (f64, f64)) {
     limits.arrange_by(|a, b| a.0.total_cmp(&b.0));
     let (first, last) = limits.split_at(limits.partition_point(|limit| limit.0 <= turn));
-    // The name of a limit that is passed by another's name is in the lower row, so that no line crosses a name.
+    // Rows alternate from the outermost limit inwards, so that no line crosses the name of another limit.
     for (row, (x, (_, name, pen))) in last.iter().chain(first.iter().rev()).enumerate() {
         let base = top - 4.0 - LINE * (row % 2) as f64;
         pen.line(canvas, Point::new(*x, if name.is_empty() { top } else { base - 8.0 }), Point::new(*x, bottom));

@@ -54,7 +54,7 @@ pub fn communication(data: &Communication) -> String {
     for (_, pen, of) in shown {
         let points: Vec<(u64, f64)> =
             data.times.iter().filter_map(|row| Some((row.size.0, of(row)?.seconds()))).collect();
-        // Not across S, where times may jump.
+        // A line does not cross S, where times may jump.
         for piece in points.chunk_by(|a, b| data.waits(a.0) == data.waits(b.0)) {
             series.push(Drawn::Line(*pen, piece.iter().map(|&(size, time)| (size as f64, time)).collect()));
         }

@@ -130,7 +130,7 @@ fn subtitle(comparison: &Comparison) -> String {
     if comparison.rows.iter().any(|row| row.makespan.interval_s.is_some()) {
         parts.push("estimates".to_owned());
     }
-    // What is not random is run once, whatever the number of seeds: blocks may differ.
+    // Rows without randomness are run once for any number of seeds, so numbers of seeds may differ.
     let seeds = || comparison.rows.iter().map(|row| row.makespan.seeds.len());
     parts.push(match (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0)) {
         (1, 1) => "1 seed".to_owned(),

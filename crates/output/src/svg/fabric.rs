@@ -84,14 +84,14 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
             let parallel = cable.forward.len().max(cable.back.len());
             let marked = parallel > 1 && (layout.cells.is_empty() || !classes.dense);
             if let (true, Some(first), Some(last)) = (marked, points.first(), points.last()) {
-                // Not half-way, where cables cross.
+                // Cables cross half-way, so the number stands elsewhere.
                 let middle = Point::new(first.x * 0.72 + last.x * 0.28, first.y * 0.72 + last.y * 0.28);
                 canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
                 canvas.text(middle.x, middle.y + 3.0, 9.0, Anchor::Middle, &format!("×{parallel}"), "");
             }
             if let (true, Some(first), Some(last)) = (state.is_crossed(), points.first(), points.last()) {
                 let half = if classes.dense { 3.0 } else { 4.0 };
-                // Beside the arrow of the direction that is left.
+                // The cross stands beside the arrow of the remaining direction.
                 let part = if state == State::Partly { 0.4 } else { 0.5 };
                 let at = Point::new(first.x + (last.x - first.x) * part, first.y + (last.y - first.y) * part);
                 cross(&mut canvas, at, half);
@@ -126,7 +126,7 @@ fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
 /// Draws nodes, switches and their labels.
 pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, offset: Point) {
     let moved = |point: Point| point.plus(offset.x, offset.y);
-    // What is smaller lies above what is larger: nodes above switches, these above bars.
+    // Smaller marks lie above larger ones: nodes above switches, switches above bars.
     let rank = |mark: &Mark| match mark {
         Mark::Bar(_) => 0,
         Mark::Box(..) => 1,
@@ -161,7 +161,7 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
         let at = moved(*at);
         let fill = if *strong { INK } else { GREY };
         let weight = if *strong { r#" font-weight="bold""# } else { "" };
-        // A white edge keeps it apart from links that pass.
+        // A white edge separates the label from links behind it.
         let halo = r##" stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke""##;
         canvas.text(at.x, at.y, *size, *anchor, text, &format!(r#"fill="{fill}"{weight}{halo}"#));
     }
@@ -214,7 +214,7 @@ impl Classes {
         let cables = &layout.cables;
         let mut capacities: Vec<f64> = cables.iter().map(|cable| capacity(fabric, cable)).collect();
         if !layout.cells.is_empty() {
-            // Of what the matrix counts, too.
+            // Cables that the matrix counts have a class too.
             capacities.extend(fabric.links().ids().map(|id| built(fabric, id)));
         }
         capacities.arrange_by(|a, b| b.total_cmp(a));

@@ -57,7 +57,7 @@ pub fn farm(report: &FarmReport) -> String {
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.arrange_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
-    // The least of all series: what none of them can beat.
+    // The smallest bound of all series, which none of them can beat.
     for (name, pen, value) in BOUNDS {
         let mut points: Vec<(f64, f64)> = Vec::new();
         for &i in &order {
@@ -101,7 +101,7 @@ pub fn farm(report: &FarmReport) -> String {
 fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>) {
     let rows = &report.predictions;
     if by_value {
-        // Values of what is varied stand side by side, whatever they are.
+        // Values of the varied parameter stand side by side, regardless of their size.
         let step = |i: usize| (i as f64 + 0.5) / rows.len().max(1) as f64;
         let label = |i: usize| rows[i].value.clone().unwrap_or_default();
         let caption = report.varied.clone().unwrap_or_default();
@@ -155,7 +155,7 @@ pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String
         let spans = &mut lanes[turn.worker as usize].spans;
         let is_lost = !turn.back.is_finite();
         let back = if is_lost { turn.end } else { turn.back };
-        // From when the master sends to when the result is back: a thin line; the computation: a bar.
+        // The exchange, from the master's send to the arrival of the result, is a thin line; the computation is a bar.
         spans.push(Span::new(turn.given.seconds(), back.seconds(), Sign::Line(EXCHANGE)));
         let fill = if is_lost { LOST } else { TONES[spans.len() / 2 % 2] };
         let text = if turn.tasks == 1 { turn.first.to_string() } else { format!("{} x{}", turn.first, turn.tasks) };

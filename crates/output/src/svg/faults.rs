@@ -36,7 +36,7 @@ pub fn faults(comparison: &Comparison) -> String {
     }
     let (mut drawn, mut legend) = (Vec::new(), Vec::new());
     for (number, Series { name, rows }) in series.iter().enumerate() {
-        // Lines side by side, so that intervals of the same part do not cover each other.
+        // Lines are shifted, so that intervals at the same fraction do not overlap.
         let aside = (number as f64 - (series.len() as f64 - 1.0) / 2.0) * 0.004;
         let known = || rows.iter().filter_map(|(percent, row)| Some((place(*percent) + aside, row.slowdown?)));
         let intervals = known().filter(|(_, slowdown)| slowdown.seeds > 1);
@@ -78,7 +78,7 @@ fn series(rows: &[ComparisonRow]) -> Vec<Series<'_>> {
         let percent = match part(text) {
             Some(Ok(part)) => part * 100.0,
             _ => {
-                // Names stand side by side, in the order in which they come.
+                // Names stand side by side, in order of first appearance.
                 let at = words.iter().position(|word| *word == text).unwrap_or_else(|| {
                     words.push(text);
                     words.len() - 1

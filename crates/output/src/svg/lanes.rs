@@ -181,7 +181,7 @@ impl Part for Lanes {
             right += wide;
             canvas.text(right, top - 6.0, 11.0, Anchor::End, heading, bold);
         }
-        // Behind the spans, so before them.
+        // The axis is drawn first, so that it lies behind the spans.
         if !self.axis.ticks.is_empty() {
             self.axis.draw(canvas, left, self.width, top, bottom, self.caption);
         }
@@ -209,7 +209,7 @@ impl Part for Lanes {
             canvas.polyline(&points, r##"fill="none" stroke="#ffffff" stroke-width="3.4" stroke-opacity="0.75""##);
             PATH.trace(canvas, &points);
         }
-        // Headings reach across.
+        // The line at 0 is interrupted by headings.
         for (top, high) in tops {
             canvas.line(Point::new(left, top), Point::new(left, top + high), &format!(r#"stroke="{INK}""#));
         }

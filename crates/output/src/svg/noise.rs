@@ -79,7 +79,7 @@ fn later(noise: &NoiseReport) -> Chart {
             late.push(column(rank.rank, (0.0, delay), if is_told { told } else { String::new() }));
         }
         if slowed > 0.0 {
-            // Outlines side by side would hide what is inside.
+            // Outlines of adjacent narrow bars would hide their inside, so only the tops are drawn.
             let foot = if is_told || few { 0.0 } else { (slowed - 0.005 * most).max(0.0) };
             own.push(column(rank.rank, (foot, slowed), String::new()));
         }

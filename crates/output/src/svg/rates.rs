@@ -42,13 +42,13 @@ fn sorted(values: &[f64]) -> Chart {
     let up = Axis::fitting(values[values.len() - 1], values[0], 6, BYTES_PER_SECOND);
     let mut steps = Vec::new();
     let mut from = 0;
-    // Equal rates in a row are one step.
+    // Successive equal rates are one step.
     for equal in values.chunk_by(|a, b| a == b) {
         steps.extend([from, from + equal.len()].map(|at| (at as f64, equal[0])));
         from += equal.len();
     }
     let mut series = Vec::new();
-    // From 0 up areas mean something; logarithms have no 0.
+    // An area has a meaning only if the axis begins at 0.
     if !up.is_logarithmic() {
         let outline = steps.iter().copied().chain([(from as f64, 0.0), (0.0, 0.0)]).collect();
         series.push(Series::Area(r##"fill="#9dbccc" fill-opacity="0.35""##, outline));

@@ -206,7 +206,7 @@ fn band(history: &History, rank: u32, span: &Span, shortest: f64) -> (Vec<Bar>, 
             columns[(at.max(0.0) as usize).min(last)][activity.kind as usize] += to - from;
         }
     }
-    // Of what is too short, columns in which the same kind takes most are one bar.
+    // Activities that are too short are merged by column; adjacent columns with the same dominant kind are one bar.
     let most = |times: &[f64; ActivityKind::ALL.len()]| {
         let kinds = ActivityKind::ALL.into_iter().filter(|kind| times[*kind as usize] > 0.0);
         kinds.max_by(|a, b| times[*a as usize].total_cmp(&times[*b as usize]))

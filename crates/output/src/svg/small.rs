@@ -49,7 +49,7 @@ fn neighbourhood(fabric: &Fabric) -> (Fabric, String) {
         if found >= FEW_VERTICES {
             break;
         }
-        // Nodes that nothing joins to the first are taken in order, as long as there is room.
+        // Nodes that are not connected to the first are taken in order, as long as there is room.
         queue.push_back(start);
         while let Some(vertex) = queue.pop_front() {
             if kept[vertex.index()] || found >= FEW_VERTICES {

@@ -121,7 +121,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         }
     }
     let panels = panels(means, keys)?;
-    // Nothing that takes no time has a logarithm: it is the lightest.
+    // A time of 0 has no logarithm; it gets the lightest colour.
     let positive = || means.rows.iter().map(|row| row.mean_s).filter(|mean| *mean > 0.0);
     let most = positive().fold(0.0, f64::max);
     let least = positive().fold(f64::INFINITY, f64::min).min(most);
@@ -129,7 +129,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         true => ((mean / least).ln() / (most / least).ln()).max(0.0),
         false => 0.5,
     };
-    // Numbers in their order, words in that of the plan.
+    // Numbers are sorted, words stay in the order of the plan.
     let order = |key: &VariedKey| -> Vec<usize> {
         let mut order: Vec<usize> = (0..key.values.len()).collect();
         if let Some(numbers) = &key.numbers {

@@ -246,7 +246,7 @@ fn bars(
     bars.arrange_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(a.other.cmp(&b.other)));
     let mut free_at: Vec<f64> = Vec::new();
     for bar in &mut bars {
-        // A message that starts as another ends may differ from it in the last bit.
+        // The start of a message and the end of the one before may differ in the last bit.
         let lane = free_at.iter().position(|&free| free <= bar.from * (1.0 + 1e-12));
         bar.lane = lane.unwrap_or(free_at.len());
         match lane {

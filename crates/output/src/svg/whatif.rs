@@ -126,7 +126,7 @@ fn curve(varied: &Sensitivity, report: &WhatIfReport, axis: &Axis) -> Chart {
     let mut points: Vec<(f64, f64)> =
         places.iter().zip(&varied.points).filter_map(|(&place, point)| Some((place, point.time_s?))).collect();
     points.arrange_by(|a, b| a.0.total_cmp(&b.0));
-    // Between words there is nothing.
+    // No line joins values that are words.
     let series = match varied.points.iter().all(|point| point.number.is_some()) {
         true => Series::Line(PREDICTED, points),
         false => Series::Marks(PREDICTED, points),

@@ -117,7 +117,7 @@ impl Span {
             };
             for point in self.within((step.begin.seconds(), from), (step.end.seconds(), to)) {
                 match lines.last_mut().map(|line| (line.len(), line)) {
-                    // Straight on.
+                    // The line goes straight on.
                     Some((2.., line)) if line[line.len() - 2..].iter().all(|before| before.1 == point.1) => {
                         line.pop();
                         line.push(point);

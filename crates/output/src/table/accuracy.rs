@@ -18,7 +18,7 @@ pub fn accuracy(accuracy: &Accuracy) -> Answer {
     let _ = writeln!(text, "{}\n", printable(&accuracy.title));
     let mut rest = &accuracy.rows[..];
     while let Some(first) = rest.first() {
-        // Cases that differ in the size of messages alone share a table.
+        // Cases that differ only in the size of messages share a table.
         let name = first.case.name();
         let count = rest.iter().take_while(|row| row.case.name() == name).count();
         let (rows, others) = rest.split_at(count);

@@ -17,7 +17,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     let jobs: Vec<&[ComparisonRow]> = comparison.jobs().collect();
     let mut text = Answer::new();
     let _ = writeln!(text, "{}\n", printable(&comparison.title));
-    // Jobs of one row each are listed: there is nothing to rank.
+    // Jobs with one row each are listed in one table, because there is nothing to rank.
     let tables = if jobs.len() > 1 && jobs.iter().all(|rows| rows.len() == 1) {
         vec![&comparison.rows[..]]
     } else {
@@ -25,7 +25,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     };
     for rows in &tables {
         let job = (jobs.len() > 1 && tables.len() > 1).then(|| rows[0].job.as_str());
-        // Of a single row that has no fabric there is nothing to say above it.
+        // A single row without a fabric has no heading.
         let heading = heading(rows, job);
         if !heading.is_empty() {
             text.title(printable(&heading));
@@ -71,7 +71,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     for rows in &jobs {
         let sentences = match comparison.ranked_by {
             RankBy::Makespan => verdict(rows, &comparison.rows),
-            // It is said below.
+            // The sentences on slowdowns follow below.
             RankBy::Slowdown => Vec::new(),
         };
         for sentence in sentences.into_iter().chain(compared_jobs::verdict(rows, |row| name(row, &varying(rows)))) {
@@ -79,7 +79,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
         }
     }
     if jobs.len() > 1 {
-        // Semicolons throughout: a job may have commas of its own.
+        // Names of jobs may contain commas, so they are separated by semicolons.
         let names = listed(jobs.iter().map(|rows| rows[0].job.clone()).collect(), "; ");
         let _ = writeln!(text, "Not ranked against each other, since they do not do the same: {}.", printable(&names));
     }
@@ -99,7 +99,7 @@ fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
         }
     };
     add(TOPOLOGY, "");
-    // Of one row there is a column with its pattern.
+    // A single row has a column for its pattern.
     if !names(rows).contains(&PATTERN) {
         add(PATTERN, "");
     }
@@ -108,7 +108,7 @@ fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
         add(2, "transport ");
     }
     add(3, "sharing ");
-    // Where it is that of each topology, no one name is right.
+    // Rows may have the default routing of different topologies, which has no common name.
     if rows.iter().all(|row| row.routing == rows[0].routing) {
         add(4, "routing ");
     }
@@ -183,7 +183,7 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
                 ratio => format!("{ratio:.3e}"),
             })
         })
-        // Of a program that computes nothing no bound is known.
+        // A program that does not compute has no known bound.
         .when(any(|row| row.ratio_to_bound.is_finite()), |columns| {
             columns.ratio("to bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
         })
@@ -294,7 +294,7 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     }
     let mut sentences = vec![sentence + "."];
     if varying.len() > 1 {
-        // That what is whole is faster than what has failed needs no sentence.
+        // Failures make runs slower as a rule, so they need no sentence.
         let chosen = varying.iter().filter(|&&choice| rows[0].names()[choice] != FAULTS);
         sentences.extend(chosen.filter_map(|&choice| throughout(rows, choice, &varying)));
     }
@@ -317,7 +317,7 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
     if cases.len() < 2 {
         return None;
     }
-    // Rows are in order, so the first of a case is its best.
+    // Rows are sorted, so the first row of a case is the best.
     let wins = |case: &[&ComparisonRow], value: &str| {
         case.iter().any(|row| row.choices()[choice] == value && row.makespan.mean_s == case[0].makespan.mean_s)
     };

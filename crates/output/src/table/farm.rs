@@ -134,7 +134,7 @@ pub fn plan(report: &PlanReport) -> Answer {
         return text;
     }
     if let Some(needed) = report.needed {
-        // Near the end a part saves nothing.
+        // Near the end, executing a part saves nothing.
         let is_part = needed * 10 < report.task_count * 9;
         let words = if is_part { "is expected to need" } else { "cannot be had from a part: it needs about" };
         let tasks = count(report.task_count, "task", "tasks");

@@ -61,7 +61,7 @@ impl Scale {
                 (least, most) = (least.min(value), most.max(value));
             }
         }
-        // So many decimals for so many digits, none where there are as many before the point.
+        // Decimals that show a value with `digits` digits; none if it has enough before the point.
         let digits = |value, digits: usize| (digits + MOST_DECIMALS).saturating_sub(integer_digits(value));
         let decimals = match quantity {
             _ if most == 0.0 => decimals,
@@ -152,7 +152,7 @@ pub fn percent(part: f64) -> String {
 /// Formats a rate per second with three digits: `127 k/s`, `54.3 /s`.
 pub fn rate(per_second: f64) -> String {
     let text = counted(per_second);
-    // What is left out is what is counted, and the unit closes up with its prefix.
+    // A prefix stands before `/s` without a blank, a plain number with one.
     if text.ends_with(|c: char| c.is_ascii_digit()) { format!("{text} /s") } else { format!("{text}/s") }
 }
 
@@ -219,10 +219,10 @@ mod tests {
             values.iter().map(|&value| style.show(value)).collect::<Vec<_>>()
         };
         assert_eq!(show(&[1e6, 1.0, 1e-12, 0.0]), ["1000000.000", "1.000", "<0.001", "0.000"]);
-        // A column of small ones has digits, in the unit of the others.
+        // A column of small figures keeps its digits in the common unit.
         assert_eq!(show(&[0.00106, 0.0012]), ["0.00106", "0.00120"]);
         assert_eq!(show(&[1e-12, 0.0]), ["0.000000000001", "0.000000000000"]);
-        // The best is not less exact for the worst being there.
+        // A large figure does not take digits from a small one.
         assert_eq!(show(&[0.0691, 1.293]), ["0.0691", "1.2930"]);
         assert_eq!(show(&[0.000_069_1, 1.293]), ["0.0001", "1.2930"]);
         assert_eq!(show(&[f64::INFINITY, f64::NAN, 1e300]), ["inf", "-", "1.000e300"]);

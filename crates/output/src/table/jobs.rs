@@ -120,7 +120,7 @@ fn figures(report: &JobsReport) -> Lines {
     let bound = report.bounds.largest();
     let bounds = match bound > 0.0 {
         true => format!("{}  makespan is {} times this", seconds(bound), fixed(report.ratio_to_bound, 3)),
-        // Bounds are of what was done to its end.
+        // Bounds hold for the complete work only.
         false if head.status != Status::Complete => "-".to_owned(),
         false => seconds(bound),
     };

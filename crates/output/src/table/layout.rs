@@ -43,7 +43,7 @@ pub(super) fn fit(table: &Written, width: Option<usize>) -> Vec<Written> {
     if total(&narrowest) <= width || table.headings.len() <= table.keys + 1 {
         return vec![narrowed(table, &narrowest, width)];
     }
-    // Names that leave no room for what they name are not repeated.
+    // Key columns that leave too little room for the other columns are not repeated.
     let room = (1..=table.keys).rev().find(|&keys| keys == 1 || total(&narrowest[..keys]) <= width / 3 * 2);
     let keys: Vec<usize> = (0..room.unwrap_or(0)).collect();
     let mut tables = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn fit(table: &Written, width: Option<usize>) -> Vec<Written> {
         columns.push(column);
     }
     tables.push(part(table, &columns));
-    // Each begins with the same columns and has one more at least, so this ends.
+    // Each table has the same keys and at least one more column, so the recursion ends.
     tables.iter().flat_map(|table| fit(table, Some(width))).collect()
 }
 
@@ -94,7 +94,7 @@ fn narrowed(table: &Written, least: &[usize], width: usize) -> Written {
     let cell_widths: Vec<usize> = (0..table.headings.len())
         .map(|at| table.rows.iter().filter_map(|row| row.get(at)).map(|cell| length(cell)).max().unwrap_or(0))
         .collect();
-    // First the headings, down to the cells below them; then the widest text, a character at a time.
+    // Headings shrink to the cells below them first, then the widest text, a character at a time.
     let mut widths: Vec<usize> = cell_widths.iter().zip(least).map(|(cells, least)| *cells.max(least)).collect();
     if let (Some(most), Some(last)) = (table.sentence, widths.last_mut()) {
         *last = most.min(*last);
@@ -106,7 +106,7 @@ fn narrowed(table: &Written, least: &[usize], width: usize) -> Written {
             None => break,
         }
     }
-    // What is left over is given back to headings that are broken, from the left.
+    // Remaining room goes to broken headings, from the left.
     let mut left = width.saturating_sub(total(&widths));
     for (at, heading) in table.headings.iter().enumerate() {
         let more = length(heading).saturating_sub(widths[at]);
@@ -222,7 +222,7 @@ fn break_of(word: &str, room: usize) -> usize {
         }
     }
     sign.or(other).unwrap_or_else(|| {
-        // A number that is longer than the line.
+        // The number is longer than the line.
         let rest = chars.iter().find(|(_, c)| !(c.is_ascii_digit() || matches!(c, '.' | ',')));
         rest.map_or(word.len(), |&(at, c)| at + c.len_utf8())
     })

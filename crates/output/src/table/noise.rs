@@ -32,7 +32,7 @@ pub(super) fn lines(noise: &NoiseReport) -> Vec<(&'static str, String)> {
         lines.push(("", "nobody was slowed: no processor had work while it was slow".to_owned()));
     }
     if let Some(slowed) = noise.slowed.filter(|slowed| slowed.ranks > 0) {
-        // Of a farm ranks are not told apart.
+        // Reports of farms do not list ranks.
         let on = match noise.ranks.len() as u64 {
             0 => count(slowed.ranks.into(), "rank", "ranks"),
             all => format!("{} of {}", slowed.ranks, count(all, "rank", "ranks")),

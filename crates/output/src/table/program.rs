@@ -81,7 +81,7 @@ impl Tree<'_> {
                         operation.truncate(at);
                     }
                     let site = self.data.site(op.site).map_or(String::new(), |site| short(site).to_owned());
-                    // Its blocks: from the end of each loop that it begins, and from before all of them.
+                    // Blocks before the operation: from the end of each loop that begins with it, and from before them all.
                     let block = self.block;
                     for level in 0..=entered {
                         let cells = match level {

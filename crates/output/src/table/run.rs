@@ -27,7 +27,7 @@ pub fn run(report: &Report) -> Answer {
         let _ = writeln!(text, "{}", printable(&choices));
     }
     match (early(report.head.status, report.head.stopped), &report.head.seeds) {
-        // The first run is whole, and so are its figures.
+        // The first run is complete, and so are its figures.
         (Some(_), Some(seeds)) => {
             let (done, missing) = (seeds.seeds.len(), seeds.missing);
             let done = done + seeds.cut_off;
@@ -76,7 +76,7 @@ fn figures(report: &Report) -> Lines {
     ];
     for (i, (name, bound)) in report.bounds.named().enumerate() {
         let value = format!("{name:<14}{:<10}", seconds(bound));
-        // A partial run has no makespan to hold against a bound of the whole.
+        // A partial run has no makespan to compare with a bound of the whole run.
         let close = match report.head.status {
             _ if bound > 0.0 && (report.head.status == Status::Complete || report.head.seeds.is_some()) => {
                 let times = fixed(report.head.makespan_s / bound, 3);
@@ -232,11 +232,11 @@ fn links(links: &[LinkUse]) -> Grid {
     let links = &links[..links.len().min(BUSIEST)];
     let any = |has: fn(&LinkUse) -> bool| links.iter().any(has);
     let mut shown = vec![("name", "link"), ("capacity", ""), ("bytes", ""), ("utilisation", "")];
-    // Not recorded, then not shown.
+    // Figures that were not recorded are not shown.
     if any(|link| link.peak_flows > 0) {
         shown.extend([("busy", ""), ("peak_flows", "peak flows"), ("mean_flows", "mean flows")]);
     }
-    // Of packets alone; a link that has no queue at all is nothing special.
+    // Only packet models have queues, and most links never have one.
     if any(|link| link.peak_queue > 0) {
         shown.extend([("peak_queue", "peak queue"), ("mean_queue", "mean queue"), ("blocked", "")]);
     }

@@ -69,7 +69,7 @@ fn tornado(text: &mut Answer, report: &WhatIfReport) {
         .text("parameter", |varied| &varied.parameter)
         .id("value", |varied| varied.base.clone().unwrap_or_default());
     let sides = ["halved", "doubled"].into_iter().enumerate().fold(named, |columns, (at, side)| {
-        // Of an interrupted study some are missing.
+        // An interrupted study lacks some points.
         columns.time(side, move |varied| varied.points.get(at)?.time_s).quantity(
             "change",
             Quantity::Change,
@@ -120,6 +120,6 @@ fn percent(change: Option<f64>) -> String {
 }
 
 fn exponent(elasticity: Option<f64>) -> String {
-    // No minus before a zero.
+    // A zero has no minus sign.
     elasticity.map_or_else(|| "-".to_owned(), |value| fixed((value * 1000.0).round() / 1000.0 + 0.0, 3))
 }

@@ -42,7 +42,7 @@ pub(super) fn layout(fabric: &Fabric, of: &[u32], name: &str) -> Layout {
 
 #[expect(clippy::disallowed_methods, reason = "coordinates of a drawing, rounded to a hundredth of a pixel")]
 fn polar(centre: Point, angle: f64, radius: f64) -> Point {
-    // The first at the top, clockwise.
+    // Angle 0 is at the top; angles grow clockwise.
     centre.plus(radius * angle.sin(), -radius * angle.cos())
 }
 
@@ -73,7 +73,7 @@ fn cluster(fabric: &Fabric, switches: &[usize], hosts: &[Vec<usize>], cables: &[
         return Cluster { switches: switches.to_vec(), at, reach };
     }
     let count = switches.len() as f64;
-    // A name stands in the middle, between the boxes at both sides.
+    // The name stands in the middle, between the boxes on both sides.
     let radius = match switches.len() {
         1 => 0.0,
         2 => 24.0,
@@ -189,7 +189,7 @@ fn summary(fabric: &Fabric, groups: &[Vec<usize>], hosts: &[Vec<usize>], name: &
     for (group, switches) in groups.iter().enumerate() {
         switches.iter().for_each(|&switch| of[switch] = group);
     }
-    // Cables, and those of them that have failed in any direction.
+    // Number of cables, and of cables with a failed direction.
     let mut counts = vec![(0usize, 0usize); groups.len() * groups.len()];
     for cable in &all {
         let (a, b) = (of[cable.ends.0.index()], of[cable.ends.1.index()]);
@@ -252,7 +252,7 @@ fn matrix(
     name: &str,
 ) {
     let at = |a: usize, b: usize| counts[a * groups + b].0;
-    // Cables inside groups are of another size: two scales.
+    // Numbers of cables inside groups differ in size from those between groups, so there are two scales.
     let most =
         |inside: bool| (0..shown * shown).map(|i| (i / shown, i % shown)).filter(move |(a, b)| (a == b) == inside);
     let largest = [false, true].map(|inside| most(inside).map(|(a, b)| at(a, b)).max().unwrap_or(0));

@@ -18,8 +18,8 @@ pub(super) fn layout(fabric: &Fabric) -> Layout {
     let neighbours = neighbours(fabric, &cables);
     let core = Core::among(fabric, &neighbours);
     let layers = layers(fabric, &neighbours);
-    // Links of nodes always lead from a layer to the next; whether switches are joined like a tree, their own links
-    // tell.
+    // Links of nodes always lead from one layer to the next, so only links between switches show if the graph is a
+    // tree.
     let between =
         |cable: &&Cable| core.home[cable.ends.0.index()].is_none() && core.home[cable.ends.1.index()].is_none();
     let switches = cables.iter().filter(between).count();
@@ -80,7 +80,7 @@ fn layered(fabric: &Fabric, layers: &[usize], neighbours: &[Vec<usize>], mut cab
         rows[layer].push(vertex);
     }
     let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
-    // Names of switches are read whole, where there is room.
+    // Names of switches are not cut if there is room.
     let name = |&vertex: &usize| text_width(&short_name(fabric, VertexId::from_index(vertex)), 9.0) / 0.86 + 12.0;
     let named = |row: &Vec<usize>| row.len() as f64 * row.iter().map(name).fold(0.0, f64::max);
     let named = rows.iter().skip(1).map(named).fold(0.0, f64::max);
@@ -121,7 +121,7 @@ fn layered(fabric: &Fabric, layers: &[usize], neighbours: &[Vec<usize>], mut cab
     for cable in &mut cables {
         let (a, b) = cable.ends;
         if layers[a.index()] == layers[b.index()] {
-            // Within a row: bow over what stands between.
+            // A cable within a row is a bow over the vertices between its ends.
             let (from, to) = (layout.vertices[a.index()].at, layout.vertices[b.index()].at);
             let bow = ((from.x - to.x).abs() * 0.12 + 10.0).min(step * 0.45);
             let middle = Point::new((from.x + to.x) / 2.0, from.y - bow);
@@ -297,7 +297,7 @@ fn free_angles(links: &[f64], count: usize) -> Vec<f64> {
     sorted.arrange_by(f64::total_cmp);
     let after = |i: usize| if i + 1 < sorted.len() { sorted[i + 1] } else { sorted[0] + TAU };
     let widest = (0..sorted.len()).max_by(|&a, &b| (after(a) - sorted[a]).total_cmp(&(after(b) - sorted[b])));
-    // Without links: from below on.
+    // Without links, the angles begin at the bottom.
     let middle = widest.map_or(TAU / 4.0, |i| (sorted[i] + after(i)) / 2.0);
     let away = |angle: f64| {
         let between = |link: &f64| ((angle - link).rem_euclid(TAU)).min((link - angle).rem_euclid(TAU));
@@ -308,7 +308,7 @@ fn free_angles(links: &[f64], count: usize) -> Vec<f64> {
         let beside = |k: usize| if k.is_multiple_of(2) { (k / 2) as f64 } else { -((k / 2 + 1) as f64) };
         (0..slots).map(|k| middle + step * beside(k)).filter(|&angle| away(angle) > clear).take(count).collect()
     };
-    // As few places as leave enough of them clear of links.
+    // The smallest number of slots that leaves enough of them clear of links.
     let clear = |slots: usize| (0.45 * TAU / slots as f64).min(0.3);
     let enough = (count..=4 * count + 4 * links.len()).filter(|&slots| slots > 0);
     let found = enough.map(|slots| spread(slots, clear(slots))).find(|angles| angles.len() == count);

@@ -124,7 +124,7 @@ pub(super) fn layout(fabric: &Fabric, grid: &Grid) -> Layout {
     let mut layout = Layout { width: lattice.width(), height: lattice.height(), ..Layout::default() };
     let deep = lattice.depth != Point::default();
     let radius = if deep { 5.0 } else { (lattice.cell * 0.13).clamp(4.0, 8.0) };
-    // Below the switch; where the third dimension leads up to the right, well clear of it.
+    // A node is below its switch, and well clear of the third dimension, which leads up to the right.
     let aside = if deep { radius * 2.0 } else { lattice.cell * 0.27 };
     for vertex in (0..fabric.nodes() + fabric.switches()).map(VertexId) {
         let is_node = vertex.0 < fabric.nodes();

@@ -189,7 +189,7 @@ fn scaled(distances: &[Vec<f64>]) -> Vec<Point> {
     let product = |vector: &[f64]| -> Vec<f64> {
         (0..count).map(|i| (0..count).map(|j| centred(i, j) * vector[j]).sum()).collect()
     };
-    // Anything that is not orthogonal to what is looked for.
+    // Any start vector that is not orthogonal to the eigenvectors sought.
     let any = |salt: f64| -> Vec<f64> { (0..count).map(|i| ((i as f64 + 1.0) * salt).fract() - 0.5).collect() };
     let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     let mut found: Vec<(Vec<f64>, f64)> = Vec::new();
@@ -211,7 +211,7 @@ fn scaled(distances: &[Vec<f64>]) -> Vec<Point> {
         vector.iter_mut().for_each(|x| *x /= length);
         found.push((vector, f64::max(value, 0.0).sqrt()));
     }
-    // Vertices that no distance tells apart must not coincide, or nothing would ever part them.
+    // Vertices with equal distances must not start at the same place, because majorisation could not separate them.
     let (aside, along) = (any(0.732_050_807_57), any(0.236_067_977_50));
     let place = |i: usize| {
         let along_axis = |axis: usize| found[axis].0[i] * found[axis].1;
@@ -245,7 +245,7 @@ mod tests {
         let radii: Vec<f64> = at.iter().map(|&point| between(point, middle)).collect();
         let (least, most) = (radii.iter().copied().fold(f64::MAX, f64::min), radii.iter().copied().fold(0.0, f64::max));
         assert!(most < 1.05 * least && size.x > 100.0, "{radii:?}");
-        // Neighbours are nearer than any others.
+        // Neighbours are nearer than all other vertices.
         let step = (0..12).map(|i| between(at[i], at[(i + 1) % 12])).fold(0.0, f64::max);
         assert!((0..12).all(|i| between(at[i], at[(i + 2) % 12]) > 1.5 * step));
     }

@@ -58,7 +58,7 @@ pub(super) fn layout(fabric: &Fabric, tree: &Tree) -> Layout {
     let mut cables = cables(fabric);
     for cable in &mut cables {
         let (mut low, mut high) = (layout.vertices[cable.ends.0.index()].at, layout.vertices[cable.ends.1.index()].at);
-        // From the upper edge of the lower box to the lower edge of the upper one.
+        // A cable leads from the upper edge of the lower box to the lower edge of the upper one.
         let up = low.y > high.y;
         let (a, b) = if up { (&mut low, &mut high) } else { (&mut high, &mut low) };
         b.y += 8.0;

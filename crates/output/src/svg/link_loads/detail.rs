@@ -37,7 +37,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
     for cable in &layout.cables {
         let lanes = cable.forward.len().max(cable.back.len()) as f64;
         let lane = LANE.min(16.0 / lanes);
-        // Seen from the first end, its right-hand side is where its own traffic is.
+        // Traffic of an end keeps to the right of the cable, seen from that end.
         for (i, &link) in cable.forward.iter().enumerate() {
             lines.push((link, cable, lane * (i as f64 + 0.5)));
         }
@@ -62,7 +62,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
             canvas.polyline(&points, &casing);
             canvas.polyline(&points, &attributes);
             if let (true, Some(first), Some(last)) = (is_crossed, points.first(), points.last()) {
-                // Each direction nearer to where it begins, so that both can be told.
+                // Each cross is nearer to the begin of its direction, so that the two can be told apart.
                 let at = if aside < 0.0 { 0.58 } else { 0.42 };
                 let at = Point::new(first.x + (last.x - first.x) * at, first.y + (last.y - first.y) * at);
                 cross(canvas, at, 3.0);

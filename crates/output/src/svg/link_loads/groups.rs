@@ -5,7 +5,7 @@ use hayase::fabric::{Fabric, LinkGroup};
 /// Returns all links in groups, in the order in which a message may cross them.
 pub(super) fn groups(fabric: &Fabric) -> Vec<LinkGroup> {
     let mut groups = fabric.family().link_groups(fabric);
-    // A fabric whose family promises links that it does not hold is still drawn.
+    // Links that the family names but the fabric does not have are left out.
     for group in &mut groups {
         group.links.retain(|&link| fabric.links().get(link).is_some());
     }

@@ -37,7 +37,7 @@ pub(super) fn plan(fabric: &Fabric) -> Option<Maps<'_>> {
         return None;
     }
     let planes: u32 = dims[2..].iter().product();
-    // Planes of one direction beside each other; of a single plane, the two directions of a dimension.
+    // The planes of one direction stand side by side; with a single plane, the two directions of a dimension do.
     let columns = if planes == 1 { 2 } else { planes };
     let cell = (ROOM / f64::from(columns) - AROUND) / f64::from(x);
     if planes > 1 && cell < 2.0 {
@@ -72,7 +72,7 @@ impl Maps<'_> {
         let links = loads.fabric.links();
         let mut groups = groups(loads.fabric);
         if let Some(at) = groups.iter().position(|group| group.name == "ejection") {
-            // Beside its counterpart, as the two directions of a dimension are.
+            // Ejection stands beside injection, like the two directions of a dimension.
             groups[1..=at].rotate_right(1);
         }
         for group in groups {
@@ -122,7 +122,7 @@ impl Maps<'_> {
     /// Returns the position that a link belongs to.
     fn owner(&self, fabric: &Fabric, group: &str, from: u32, to: u32) -> usize {
         let nodes = fabric.nodes();
-        // Nodes, then a switch for each; crossbars come after both.
+        // Nodes are numbered first, then a switch for each, then crossbars.
         let vertex = if group == "ejection" || group.starts_with("from") { to } else { from };
         (vertex % nodes.max(1)) as usize
     }
