@@ -1,4 +1,4 @@
-//! A comparison with a plot: two algorithms on three fabrics, over three seeds, as a table and a picture.
+//! Compares two algorithms on three fabrics over three seeds, and writes a table and a picture.
 //!
 //! ```text
 //! cargo run --release -p hayase-output --example comparison -- compare.svg

@@ -1,5 +1,5 @@
-//! CSV of what is recorded, compared and predicted, a header line first: the columns of [`mod@crate::columns`], as
-//! [`hayase::columns::csv`] writes them.
+//! CSV of records, comparisons and predictions. A header line comes first. The columns are those of
+//! [`mod@crate::columns`]; [`hayase::columns::csv`] writes them.
 
 mod beside;
 mod jobs;
@@ -23,13 +23,13 @@ use hayase::report::{
 pub use beside::MessagesBeside;
 pub use jobs::JobMessages;
 
-/// Messages that are written as they are delivered.
+/// Writer of messages, as they are delivered.
 pub type Messages<W> = Lines<'static, MessageRecord, W>;
 
-/// Messages of a program that are written as they are received.
+/// Writer of the messages of a program, as they are received.
 pub type Transfers<W> = Lines<'static, Transfer, W>;
 
-/// Activities of ranks that are written as they end.
+/// Writer of the activities of ranks, as they end.
 pub type Activities<W> = Lines<'static, Activity, W>;
 
 /// Begins a table of messages.
@@ -48,7 +48,7 @@ pub fn transfers<W: Write>(writer: W, program: Arc<Program>) -> io::Result<Trans
     Lines::new(columns::transfers(program).without("leave"), writer)
 }
 
-/// Begins a table of what ranks do.
+/// Begins a table of the activities of ranks.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -72,7 +72,7 @@ pub fn matrix(matrix: &Matrix, writer: impl Write) -> io::Result<()> {
     write(columns::matrix(), matrix.iter(), writer)
 }
 
-/// Writes where the time of ranks went, and how late they were, as far as that is `known`.
+/// Writes the time of ranks by kind of activity and, if `known`, their lateness.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -86,7 +86,7 @@ pub fn ranks(ranks: &[RankReport], late: &[LateRank], known: bool, writer: impl 
     write(columns::ranks_with_late(known), ranks.iter().copied().zip(of_rank), writer)
 }
 
-/// Writes how slow ranks delay each rank.
+/// Writes the delay of each rank by slow ranks.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -94,7 +94,7 @@ pub fn noise(noise: &NoiseReport, writer: impl Write) -> io::Result<()> {
     write(columns::noise(), &noise.ranks, writer)
 }
 
-/// Writes all links; where any has failed, with a column `failed` (0 or 1).
+/// Writes all links. If any link has failed, a column `failed` (0 or 1) is added.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -105,7 +105,7 @@ pub fn links<L: Borrow<LinkUse>>(links: impl Iterator<Item = L> + Clone, writer:
     write(columns, links, writer)
 }
 
-/// Writes what links carried of these jobs.
+/// Writes the bytes of each of these jobs on each link.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -125,7 +125,7 @@ pub fn jobs(report: &JobsReport, writer: impl Write) -> io::Result<()> {
     write(columns::jobs(), &report.jobs, writer)
 }
 
-/// Writes which job delays which, a line for each pair.
+/// Writes the delay that each job causes each other job, a line for each pair.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -149,7 +149,7 @@ pub fn comparison(comparison: &Comparison, writer: impl Write) -> io::Result<()>
     write(columns::comparison(comparison), &comparison.rows, writer)
 }
 
-/// Writes a line for each job of each row of a comparison: what was chosen, and what the job came to.
+/// Writes a line for each job of each row of a comparison: the choices, then the results of the job.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -158,7 +158,7 @@ pub fn compared_jobs(comparison: &Comparison, writer: impl Write) -> io::Result<
     write(columns::compared_jobs(&comparison.rows), rows, writer)
 }
 
-/// Writes errors, a line for each model beside each reference in each case.
+/// Writes the errors of models, a line for each model, reference and case.
 ///
 /// # Errors
 /// Failures of `writer`.
@@ -190,7 +190,7 @@ pub fn points(plan: &PlanReport, writer: impl Write) -> io::Result<()> {
     write(columns::points(plan), &plan.next, writer)
 }
 
-/// Writes the predicted time over each parameter, a line a value, the unchanged run first.
+/// Writes the predicted time over each parameter, a line for each value. The unchanged run comes first.
 ///
 /// # Errors
 /// Failures of `writer`.

@@ -1,6 +1,6 @@
-//! Values that stand in a list more than once.
+//! Distinct values of a list.
 
-/// Each value once, in the order in which they first come.
+/// Returns each value once, in order of first occurrence.
 pub fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in all {

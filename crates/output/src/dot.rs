@@ -1,4 +1,4 @@
-//! A fabric for Graphviz.
+//! Graphviz description of a fabric.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,12 +6,12 @@ use std::fmt::Write;
 use hayase::fabric::{Fabric, Link};
 use hayase::ids::{LinkId, VertexId};
 
-/// Writes a fabric as a Graphviz digraph: nodes as ellipses, switches as boxes, edges labelled with their bandwidth
-/// (and latency, where there is one).
+/// Writes a fabric as a Graphviz digraph: nodes as ellipses, switches as boxes, edges labelled with their
+/// bandwidth and, if there is one, their latency.
 ///
-/// Two links that are each other's reverse and alike are one edge without arrow heads (`dir=none`); any other link is
-/// an arrow. Links known by routes alone have no ends and are listed in a comment. What has failed is dotted and red,
-/// what carries another bandwidth than it was built for dashed and says both.
+/// Two equal links in opposite directions are one edge without arrow heads (`dir=none`); any other link is an
+/// arrow. Links that are known from routes alone have no ends and are listed in a comment. Failed parts are
+/// dotted and red. Links with a changed bandwidth are dashed and show both bandwidths.
 pub fn write(fabric: &Fabric) -> String {
     let mut dot = format!("digraph {} {{\n", quote(fabric.name()));
     dot.push_str("  graph [overlap=false, splines=true];\n  node [fontsize=10];\n  edge [fontsize=8];\n");
@@ -20,7 +20,7 @@ pub fn write(fabric: &Fabric) -> String {
         let failed = if fabric.is_isolated(vertex) { ", color=red, style=dotted" } else { "" };
         let _ = writeln!(dot, "  v{vertex} [shape={shape}, label={}{failed}];", quote(&fabric.vertex_name(vertex)));
     }
-    // By their ends, the edges that still have one direction.
+    // By ends: edges that have one direction so far.
     let mut waiting: BTreeMap<(VertexId, VertexId), Vec<usize>> = BTreeMap::new();
     let mut edges: Vec<(LinkId, bool)> = Vec::new();
     for (id, link) in fabric.links().iter_ids() {
@@ -57,7 +57,7 @@ pub fn write(fabric: &Fabric) -> String {
     dot
 }
 
-/// Whether two links could be the two directions of one cable.
+/// True if two links could be the two directions of one cable.
 fn alike(fabric: &Fabric, a: LinkId, b: LinkId) -> bool {
     let of = |id| {
         let link: &Link = fabric.link(id);
@@ -66,7 +66,8 @@ fn alike(fabric: &Fabric, a: LinkId, b: LinkId) -> bool {
     of(a) == of(b)
 }
 
-/// `1 GB/s`, or `1 GB/s, 500 ns`; of what has failed `failed`, and `500 MB/s of 1 GB/s`.
+/// Returns the label of a link: `1 GB/s` or `1 GB/s, 500 ns`; `failed` for a failed one, and `500 MB/s of 1
+/// GB/s` for one with a changed bandwidth.
 fn label(fabric: &Fabric, id: LinkId) -> String {
     let link = fabric.link(id);
     let capacity = match fabric.built_for(id) {
@@ -77,13 +78,13 @@ fn label(fabric: &Fabric, id: LinkId) -> String {
     if link.latency.ps() == 0.0 { capacity } else { format!("{capacity}, {}", link.latency) }
 }
 
-/// A text as Graphviz writes strings.
+/// Quotes a text as a Graphviz string.
 fn quote(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
     format!("\"{escaped}\"")
 }
 
-/// A text that stays within its line.
+/// Replaces line breaks by blanks.
 fn comment(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }

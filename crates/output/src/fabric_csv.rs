@@ -1,4 +1,4 @@
-//! The links of a fabric as CSV, a line each, as `[topology.custom]` reads them.
+//! Links of a fabric as CSV, one line each, in the form that `[topology.custom]` reads.
 
 use std::io::{self, Write};
 
@@ -8,15 +8,16 @@ use hayase::columns::csv;
 use hayase::fabric::Fabric;
 use hayase::ids::VertexId;
 
-/// Writes all links: `id,from,to,bandwidth,latency` \[B/s, s\]. Of several with one name, as parallel cables have, the
-/// first is `NAME #1`, the second `NAME #2`. `from` and `to` are the numbers of nodes and the names of switches, empty
-/// for links that only routes use. What has failed is left out.
+/// Writes all links that have not failed: `id,from,to,bandwidth,latency` \[B/s, s\].
+///
+/// Parallel links that share a name are called `NAME #1`, `NAME #2` and so on. `from` and `to` are the
+/// numbers of nodes and the names of switches. They are empty for links that only routes use.
 ///
 /// # Errors
-/// Where `writer` fails.
+/// Failures of `writer`.
 pub fn write(fabric: &Fabric, writer: impl Write) -> io::Result<()> {
     let w = &mut io::BufWriter::new(writer);
-    // By the hash of a name, how many have it; two names of one hash are numbered for nothing.
+    // By hash of a name: the number of links with it. Names with equal hashes are numbered without need, no more.
     let mut counts: FxHashMap<u64, (u32, u32)> = FxHashMap::default();
     let left = || fabric.links().iter_ids().filter(|(id, _)| !fabric.has_failed(*id));
     for (id, _) in left() {
@@ -49,7 +50,7 @@ fn vertex(fabric: &Fabric, vertex: VertexId, w: &mut impl Write) -> io::Result<(
     }
 }
 
-/// Writes a text, in quotes also where blanks around it would be lost.
+/// Writes a text. It is quoted also where blanks around it would be lost.
 fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
     if value.trim() == value { csv::text(w, value) } else { csv::quoted(w, value) }
 }

@@ -1,30 +1,30 @@
-//! The figures of fabrics as a table with a column for each fabric, and as rows with named columns.
+//! Figures of fabrics, as a table with a column for each fabric and as rows with named columns.
 
 use serde_json::Value;
 
 use crate::table::{Answer, Grid, bandwidth, fixed, grouped, printable};
 use hayase::sweep::fabrics::{FabricFigures, Spread};
 
-/// One figure of all fabrics.
+/// One figure for all fabrics.
 pub struct Figure {
-    /// What it is, with its unit.
+    /// Name of the figure, with its unit.
     pub name: &'static str,
-    /// By fabric: as it is shown; `-` where it is not known.
+    /// By fabric: the figure as text; `-` if it is unknown.
     pub texts: Vec<String>,
-    /// By fabric: its value.
+    /// By fabric: the value.
     pub values: Vec<Option<f64>>,
-    /// Whether more of it is better; nothing where neither is.
+    /// True if larger is better, false if smaller is better, `None` if neither is.
     pub more_is_better: Option<bool>,
 }
 
-/// `0.7030 +- 0.0080`.
+/// Formats a mean with its interval: `0.7030 +- 0.0080`.
 fn spread(spread: Option<Spread>) -> Option<String> {
     let Spread { mean, interval, .. } = spread?;
     let interval = interval.map(|interval| format!(" +- {}", fixed(interval, 4)));
     Some(format!("{}{}", fixed(mean, 4), interval.unwrap_or_default()))
 }
 
-/// All figures that any of the fabrics has.
+/// Returns all figures that are known for at least one of the fabrics.
 pub fn figures(all: &[FabricFigures]) -> Vec<Figure> {
     let mut figures = Vec::new();
     let mut add = |name, more_is_better, of: &dyn Fn(&FabricFigures) -> Option<(f64, String)>| {
@@ -71,7 +71,7 @@ pub fn figures(all: &[FabricFigures]) -> Vec<Figure> {
     figures
 }
 
-/// A column for each fabric.
+/// Returns a table with a column for each fabric.
 pub fn table(all: &[FabricFigures], about: &[String]) -> Answer {
     let mut text = Answer::new();
     for (number, of) in all.iter().enumerate() {
@@ -104,10 +104,11 @@ pub fn table(all: &[FabricFigures], about: &[String]) -> Answer {
     text
 }
 
-/// Longest name at the head of a column [characters].
+/// Longest name in the heading of a column \[characters\].
 const LONGEST: usize = 18;
 
-/// The name of a file without folders and ending, and any other as far as there is room.
+/// Returns the name of a file without folders and extension, cut to the longest name of a column. Other names
+/// are only cut.
 pub fn short(name: &str) -> String {
     let file = name.strip_suffix(".toml").or(name.strip_suffix(".xml"));
     let last = file.map_or(name, |file| file.rsplit(['/', '\\']).next().unwrap_or(file));
@@ -115,7 +116,7 @@ pub fn short(name: &str) -> String {
     printable(&if cut.len() < last.len() { format!("{}…", cut.trim_end()) } else { cut })
 }
 
-/// Column of [`rows`]: its name and its value.
+/// Column of [`rows`]: name and value.
 type Column = (&'static str, fn(&FabricFigures) -> Value);
 
 /// Columns of [`rows`].

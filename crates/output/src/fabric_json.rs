@@ -1,4 +1,4 @@
-//! A fabric as a node-link graph in JSON, as networkx reads and writes them.
+//! Fabric as a node-link graph in JSON, in the form that networkx reads and writes.
 
 use std::io::{self, Write};
 
@@ -7,18 +7,19 @@ use serde_json::{Value, json};
 use hayase::fabric::{Fabric, Fact, Family, LinkRole};
 use hayase::ids::{Id, IdVec, LinkId, VertexId};
 
-/// The version of the form of what [`write()`] gives.
+/// Version of the format that [`write()`] writes.
 pub const SCHEMA: &str = "hayase-fabric-2";
 
-/// Writes a fabric: what it is (`graph`), its nodes and switches (`nodes`), and its links (`edges`) with their
-/// bandwidth \[B/s\], latency \[s\] and, inside the network, tier. A line each.
+/// Writes a fabric: general facts (`graph`), nodes and switches (`nodes`), and links (`edges`), one line
+/// each. A link has a bandwidth \[B/s\], a latency \[s\] and, inside the network, a tier.
 ///
-/// Vertices are numbered nodes first. Where every link has one back with the same bandwidth and latency and none has a
-/// name of its own, an edge is both of them; else the graph is directed and an edge is a link. Links that only routes
-/// use are `loose_links` of `graph`. Links that have failed are no edges; their names are `failed` of `graph`.
+/// Nodes are numbered before switches. An edge stands for both directions if every link has a reverse link
+/// with the same bandwidth and latency and no link has a name of its own. Otherwise the graph is directed and
+/// an edge is a link. Links that only routes use are listed in `loose_links` of `graph`. Failed links are no
+/// edges; their names are listed in `failed` of `graph`.
 ///
 /// # Errors
-/// Where `writer` fails.
+/// Failures of `writer`.
 pub fn write(fabric: &Fabric, mut writer: impl Write) -> io::Result<()> {
     let w = &mut io::BufWriter::new(&mut writer);
     let back = cables(fabric);
@@ -60,7 +61,7 @@ pub fn write(fabric: &Fabric, mut writer: impl Write) -> io::Result<()> {
     let mut comma = "\n";
     for (id, link) in fabric.links().iter_ids() {
         let Some((from, to)) = link.ends.filter(|_| !fabric.has_failed(id)) else { continue };
-        // Of a cable its first link stands for both.
+        // The first link of a cable stands for both.
         if back.as_ref().is_some_and(|back| back[id] < id) {
             continue;
         }
@@ -80,21 +81,21 @@ pub fn write(fabric: &Fabric, mut writer: impl Write) -> io::Result<()> {
     w.flush()
 }
 
-/// The name of a link where it is not made of its ends'.
+/// Returns the name of a link if it is not composed of the names of its ends.
 fn own_name(fabric: &Fabric, link: LinkId, from: VertexId, to: VertexId) -> Option<String> {
     let name = fabric.link_name(link);
     (name != format!("{} -> {}", fabric.vertex_name(from), fabric.vertex_name(to))).then_some(name)
 }
 
-/// By link, the one back; `None` where a link has none, or names of their own.
+/// Returns the reverse link of each link; `None` if a link has none, or if links have names of their own.
 fn cables(fabric: &Fabric) -> Option<IdVec<LinkId, LinkId>> {
-    // Both directions of a cable in one place: by ends, what it can do, and the direction; parallel ones in order.
+    // Sorting by ends, properties and direction puts both directions of a cable together, parallel ones in order.
     let mut links = Vec::with_capacity(fabric.links().len());
     for (id, link) in fabric.links().iter_ids() {
         let Some((from, to)) = link.ends.filter(|_| !fabric.has_failed(id)) else { continue };
         let can = (link.capacity.bytes_per_second().to_bits(), link.latency.ps().to_bits());
         links.push((from.min(to), from.max(to), can, from > to, id));
-        // Names are made for the first link only: a file gives them to all or none.
+        // Only the first link is checked for a name of its own: a file names all links or none.
         if id.index() == 0 && own_name(fabric, id, from, to).is_some() {
             return None;
         }

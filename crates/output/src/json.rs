@@ -1,6 +1,7 @@
-//! JSON: reports, comparisons and rates as they are declared in [`hayase::report`].
+//! JSON of reports, comparisons and rates, as declared in [`hayase::report`].
 //!
-//! Numbers are the shortest text that reads back to the same value; infinite ones are `null`, since JSON has none.
+//! A number is the shortest text that reads back to the same value. Infinite numbers are `null`, since JSON
+//! has none.
 
 use std::io::{self, Write};
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 /// Writes a value as indented JSON with a newline at the end.
 ///
 /// # Errors
-/// Where `writer` fails.
+/// Failures of `writer`.
 pub fn write(value: &impl Serialize, mut writer: impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut writer, value)?;
     writer.write_all(b"\n")

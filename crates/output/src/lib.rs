@@ -1,4 +1,4 @@
-//! Outputs: reports, comparisons and fabrics as bytes, one file a format.
+//! Outputs: reports, comparisons and fabrics as bytes, one file for each format.
 
 pub mod columns;
 pub mod csv;

@@ -1,10 +1,12 @@
-//! Chrome's trace format, which Perfetto (ui.perfetto.dev) and `chrome://tracing` open: a thread for each rank, a slice
-//! for each thing it does, an arrow for each message.
+//! Chrome's trace format, which Perfetto (ui.perfetto.dev) and `chrome://tracing` open. Each rank is a
+//! thread, each activity a slice, each message an arrow.
 //!
-//! Regions of the program are slices around what ranks do in them. Times are in microseconds, as the format has it. An
-//! arrow begins in the slice that is there when the message's send is called, and ends in that where it arrives.
+//! Regions of the program are slices around the activities inside them. Times are in microseconds, as the
+//! format demands. An arrow begins in the slice that contains the call of the send, and ends in the one that
+//! contains the arrival.
 //!
-//! Source: Trace Event Format (the Chromium project), "JSON Object Format", complete, flow and metadata events.
+//! Source: Trace Event Format (the Chromium project), "JSON Object Format", complete, flow and metadata
+//! events.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,21 +17,21 @@ use hayase::program::Mark;
 use hayase::program::regions::{Border, Open};
 use hayase::units::Time;
 
-/// A trace being written.
+/// Writer of a trace.
 #[derive(Debug)]
 pub struct Trace<W> {
     writer: W,
     error: Option<io::Error>,
     regions: Vec<Arc<str>>,
-    /// By rank, the regions that are open there and since when.
+    /// By rank: the open regions and their begins.
     open: Vec<(Open, Vec<(u32, Time)>)>,
 }
 
 impl<W: Write> Trace<W> {
-    /// Begins with the names of the program, of its ranks and of its regions.
+    /// Begins a trace with the names of the program, its ranks and its regions.
     ///
     /// # Errors
-    /// Where `writer` fails.
+    /// Failures of `writer`.
     pub fn new(mut writer: W, program: &str, ranks: u32, regions: &[Arc<str>]) -> io::Result<Self> {
         writer.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
         let name = serde_json::Value::from(program);
@@ -49,7 +51,7 @@ impl<W: Write> Trace<W> {
         Ok(Self { writer, error: None, regions: regions.to_vec(), open })
     }
 
-    /// A rank comes to a border of a region: each execution is a slice, around what the rank does in it.
+    /// Notes a border of a region; each execution becomes a slice around the activities inside it.
     pub fn mark(&mut self, rank: RankId, mark: &Mark, time: Time) {
         let Some((open, begun)) = self.open.get_mut(rank.0 as usize) else { return };
         match open.take(mark.region, mark.begins) {
@@ -74,7 +76,8 @@ impl<W: Write> Trace<W> {
         )
     }
 
-    /// Writes a slice; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
+    /// Writes a slice. The first failure is kept for [`finish`](Self::finish), and nothing is written after
+    /// it.
     pub fn activity(&mut self, activity: &Activity) {
         if self.error.is_none() {
             self.error = self.slice(activity).err();
@@ -132,7 +135,7 @@ impl<W: Write> Trace<W> {
     }
 }
 
-/// A time in microseconds, as JSON.
+/// Converts a time to microseconds, as JSON.
 fn micros(time: Time) -> serde_json::Value {
     serde_json::Value::from(time.ps() / 1e6)
 }

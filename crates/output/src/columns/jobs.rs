@@ -1,4 +1,4 @@
-//! Columns of several jobs on one fabric: what each came to, its messages, the links.
+//! Columns of several jobs on one fabric: results of each job, its messages, and the links.
 
 use hayase::columns::{Blank, Columns, Quantity};
 use hayase::prediction::program::ranges;
@@ -20,7 +20,7 @@ pub fn job_messages<'a>() -> Columns<'a, JobMessage<'a>> {
     Columns::<JobMessage<'a>>::new().text("job", |row| row.job).join(|row| &row.message, messages())
 }
 
-/// Returns the nodes of ranks, each once, as ranges: `0-17,36`.
+/// Returns the nodes of these ranks, each once, as ranges: `0-17,36`.
 pub fn nodes(of_ranks: &[u32]) -> String {
     let mut nodes = of_ranks.to_vec();
     nodes.sort_unstable();
@@ -28,7 +28,7 @@ pub fn nodes(of_ranks: &[u32]) -> String {
     ranges(&nodes)
 }
 
-/// Returns the columns of jobs; what there is not is empty.
+/// Returns the columns of jobs; unknown values are empty.
 pub fn jobs<'a>() -> Columns<'a, JobReport> {
     Columns::<JobReport>::new()
         .text("job", |job| &job.name)
@@ -48,7 +48,7 @@ pub fn jobs<'a>() -> Columns<'a, JobReport> {
         .time("fault_delay_s", |job| job.fault_delay_s)
 }
 
-/// Returns the columns of which job delays which.
+/// Returns the columns of the delay between each pair of jobs.
 pub fn interference<'a>() -> Columns<'a, Interference> {
     Columns::<Interference>::new()
         .text("victim", |pair| &pair.victim)
@@ -56,7 +56,7 @@ pub fn interference<'a>() -> Columns<'a, Interference> {
         .time("delay_s", |pair| pair.delay_s)
 }
 
-/// Returns the columns of what links carried of jobs, `bytes of NAME` for each of these jobs.
+/// Returns the columns of the data on each link, with a column `bytes of NAME` for each of these jobs.
 pub fn job_links<'a, 'n>(jobs: impl IntoIterator<Item = &'n str>) -> Columns<'a, JobsLink> {
     let columns = Columns::<JobsLink>::new()
         .id("id", |link| link.id)
@@ -70,7 +70,7 @@ pub fn job_links<'a, 'n>(jobs: impl IntoIterator<Item = &'n str>) -> Columns<'a,
     })
 }
 
-/// Returns the columns of what jobs came to in a comparison, behind what was chosen.
+/// Returns the columns of the jobs of a comparison: the choices, then the results of the job.
 pub fn compared_jobs(rows: &[ComparisonRow]) -> Columns<'_, (&ComparisonRow, &ComparedJob)> {
     type Row<'a> = (&'a ComparisonRow, &'a ComparedJob);
     let names = rows.first().map(ComparisonRow::names).unwrap_or_default();

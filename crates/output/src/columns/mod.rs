@@ -1,5 +1,5 @@
-//! Columns of all tables of runs, comparisons and predictions, by what their rows are. CSV, tables for people and
-//! arrays of Python are made of these lists: a new column is a line here.
+//! Columns of all tables of runs, comparisons and predictions, one list for each type of row. CSV, printed
+//! tables and arrays of Python are made from these lists, so a new column is one line here.
 
 mod jobs;
 mod runs;

@@ -1,4 +1,4 @@
-//! Columns of what is recorded of one run.
+//! Columns of the records of one run.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub fn messages<'a>() -> Columns<'a, MessageRecord> {
         .time("end_s", |message| message.end_s)
 }
 
-/// Returns the columns of the messages of a program; what is not known of one, as of a message inside a collective, is
-/// empty.
+/// Returns the columns of the messages of a program. Unknown values are empty, for example the tag of a
+/// message inside a collective.
 pub fn transfers<'a>(program: Arc<Program>) -> Columns<'a, Transfer> {
     let program = &program;
     let sent = |figure: fn(&Op) -> u32| {
@@ -43,7 +43,8 @@ pub fn transfers<'a>(program: Arc<Program>) -> Columns<'a, Transfer> {
         .time("end_s", |transfer| transfer.end.seconds())
 }
 
-/// Returns the columns of what ranks do; `message` and `peer` are empty where it is about no message.
+/// Returns the columns of the activities of ranks; `message` and `peer` are empty for activities without a
+/// message.
 pub fn activities<'a>() -> Columns<'a, Activity> {
     Columns::<Activity>::new()
         .id("rank", |activity| activity.rank.0)
@@ -55,7 +56,7 @@ pub fn activities<'a>() -> Columns<'a, Activity> {
         .id("peer", |activity| activity.peer.map(|peer| peer.0))
 }
 
-/// Returns the columns of the critical path, of which a row is a step.
+/// Returns the columns of the critical path, one row for each step.
 pub fn path<'a>() -> Columns<'a, PathStep> {
     Columns::<PathStep>::new()
         .id("rank", |step| step.rank.0)
@@ -76,7 +77,7 @@ pub fn matrix<'a>() -> Columns<'a, (u32, u32, u64, u64)> {
         .quantity("bytes", Quantity::Bytes, |pair| pair.3)
 }
 
-/// Returns the columns of where the time of ranks went.
+/// Returns the columns of the time of ranks by kind of activity.
 pub fn ranks<'a>() -> Columns<'a, RankReport> {
     Columns::<RankReport>::new()
         .id("rank", |rank| rank.rank)
@@ -89,7 +90,7 @@ pub fn ranks<'a>() -> Columns<'a, RankReport> {
         .time("sync_s", |rank| rank.sync_s)
 }
 
-/// Returns the columns of where the time of ranks went and of how late they were, which is empty unless it is known.
+/// Returns the columns of the time of ranks and of their lateness. Lateness is empty unless it is `known`.
 pub fn ranks_with_late<'a>(known: bool) -> Columns<'a, (RankReport, Option<&'a LateRank>)> {
     let time = |figure: fn(&LateRank) -> f64| {
         move |(_, late): &(RankReport, Option<&LateRank>)| known.then(|| late.map_or(0.0, figure))
@@ -105,7 +106,7 @@ pub fn ranks_with_late<'a>(known: bool) -> Columns<'a, (RankReport, Option<&'a L
         .time("as_it_waited_s", time(|late| late.as_it_waited_s))
 }
 
-/// Returns the columns of how slow ranks delay each rank; what is not known of a rank is empty.
+/// Returns the columns of the delay of each rank by slow ranks; unknown values are empty.
 pub fn noise<'a>() -> Columns<'a, RankDelay> {
     Columns::<RankDelay>::new()
         .id("rank", |rank| rank.rank)

@@ -26,7 +26,7 @@ pub fn comparison(comparison: &Comparison) -> Columns<'_, ComparisonRow> {
         .time("injection_bound_s", |row| row.bounds.injection_s)
         .time("busiest_link_bound_s", |row| row.bounds.busiest_link_s)
         .time("bisection_bound_s", |row| row.bounds.bisection_s)
-        // Where no bound is known there is no ratio to it.
+        // Without a known bound the ratio is empty.
         .ratio("ratio_to_bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
         .ratio("ratio_to_best", 3, |row| row.ratio_to_best)
         .quantity("wall_s", Quantity::RunTime, |row| row.wall_s)
@@ -64,7 +64,8 @@ fn estimate(row: &ComparisonRow) -> Option<&Estimate> {
     row.estimated.as_ref().and_then(Estimated::estimate)
 }
 
-/// Returns the columns of errors of models; errors are parts (0.1 is 10 %), keys that are varied stand at the end.
+/// Returns the columns of the errors of models. Errors are fractions (0.1 is 10 %); varied keys are the last
+/// columns.
 pub fn accuracy(accuracy: &Accuracy) -> Columns<'_, AccuracyRow> {
     let keys = accuracy.rows.first().into_iter().flat_map(|row| row.case.varied.keys());
     let fixed = Columns::<AccuracyRow>::new()
@@ -102,7 +103,7 @@ pub fn accuracy(accuracy: &Accuracy) -> Columns<'_, AccuracyRow> {
     })
 }
 
-/// Returns the columns of a benchmark; the machine is in every row.
+/// Returns the columns of a benchmark; every row names the machine.
 pub fn benchmark(benchmark: &Benchmark) -> Columns<'_, BenchmarkRow> {
     let machine = &benchmark.machine;
     Columns::<BenchmarkRow>::new()
@@ -125,7 +126,8 @@ pub fn benchmark(benchmark: &Benchmark) -> Columns<'_, BenchmarkRow> {
         .words("version", |_| machine.version.clone())
 }
 
-/// Returns the columns of predictions of a master/slave program; the first names what is varied, if anything is.
+/// Returns the columns of predictions of a master/slave program. If a parameter is varied, it is the first
+/// column.
 pub fn predictions(report: &FarmReport) -> Columns<'_, Prediction> {
     let varied = report
         .varied
@@ -165,7 +167,7 @@ pub fn points<'a>(plan: &PlanReport) -> Columns<'a, Vec<i64>> {
     })
 }
 
-/// Row of what changes the predicted time of a program.
+/// Predicted time of a program after one change.
 pub struct Changed<'a> {
     parameter: &'a str,
     value: &'a str,
@@ -175,7 +177,8 @@ pub struct Changed<'a> {
     failed: &'a str,
 }
 
-/// Returns the columns of the predicted time over each parameter, and the rows: the unchanged run and the limits first.
+/// Returns the columns and rows of the predicted time over each parameter. The unchanged run and the limits
+/// come first.
 pub fn whatif(report: &WhatIfReport) -> (Columns<'_, Changed<'_>>, Vec<Changed<'_>>) {
     let columns = Columns::<Changed<'_>>::new()
         .text("parameter", |row| row.parameter)

@@ -1,4 +1,4 @@
-//! Messages that another thread writes while a run goes on.
+//! Writing of messages in a thread of its own during a run.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use std::thread::{self, JoinHandle};
 use super::{Messages, messages};
 use hayase::report::MessageRecord;
 
-/// Messages that are handed over at once.
+/// Messages in a batch.
 const BATCH: usize = 1 << 12;
 
-/// Batches that may wait to be written; then the run waits.
+/// Largest number of batches that wait to be written; the run waits when there are more.
 const WAITING: usize = 16;
 
-/// [`Messages`], made into text and written by a thread of its own: the same bytes, while the run goes on.
+/// Table [`Messages`] that a thread of its own formats and writes during the run. The bytes are the same.
 ///
-/// Where there is one core, whoever calls writes them.
+/// On a machine with one core, the calling thread writes them.
 pub struct MessagesBeside<W: Write + Send + 'static>(Option<Writer<W>>);
 
 enum Writer<W> {
@@ -25,7 +25,7 @@ enum Writer<W> {
     Beside {
         batch: Vec<MessageRecord>,
         batches: SyncSender<Vec<MessageRecord>>,
-        /// Gives the writer back when there are no more batches.
+        /// Thread that writes; it returns the writer after the last batch.
         thread: JoinHandle<io::Result<W>>,
         failed: Arc<AtomicBool>,
     },
@@ -35,7 +35,7 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
     /// Writes the header.
     ///
     /// # Errors
-    /// Where `writer` fails, or no thread can be had.
+    /// Failures of `writer`, or a failure to start the thread.
     pub fn new(writer: W) -> io::Result<Self> {
         let mut table = messages(writer)?;
         if hayase::base::threads::count() < 2 {
@@ -56,8 +56,8 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
         Ok(Self(Some(Writer::Beside { batch: Vec::with_capacity(BATCH), batches, thread, failed })))
     }
 
-    /// Writes one line, now or later; the first failure is kept for [`finish`](Self::finish) and nothing is written
-    /// after it.
+    /// Writes one line, now or later. The first failure is kept for [`finish`](Self::finish), and nothing is
+    /// written after it.
     #[inline]
     pub fn write(&mut self, message: &MessageRecord) {
         match &mut self.0 {
@@ -72,7 +72,7 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
         }
     }
 
-    /// Whether a write has failed, as far as that is known: then going on is in vain.
+    /// True if a write is known to have failed. Further messages are then not written.
     pub fn failed(&self) -> bool {
         match &self.0 {
             Some(Writer::Here(table)) => table.failed(),
@@ -81,7 +81,7 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
         }
     }
 
-    /// The writer, all lines being written.
+    /// Writes the remaining lines and returns the writer.
     ///
     /// # Errors
     /// The first failure of the writer.
@@ -103,13 +103,13 @@ impl<W: Write + Send + 'static> MessagesBeside<W> {
     }
 }
 
-/// Hands a batch over and begins another.
+/// Hands over a batch and begins the next one.
 fn hand_over(batch: &mut Vec<MessageRecord>, batches: &SyncSender<Vec<MessageRecord>>) {
-    // (It is refused where the thread is gone, which `finish` tells.)
+    // (Sending fails if the thread has ended; `finish` reports that.)
     let _ = batches.send(std::mem::replace(batch, Vec::with_capacity(BATCH)));
 }
 
-/// Whoever does not want the file any more waits until nobody writes to it.
+/// Waits until the thread has ended, so that the file is no longer written.
 impl<W: Write + Send + 'static> Drop for MessagesBeside<W> {
     fn drop(&mut self) {
         drop(self.end());

@@ -6,15 +6,15 @@ use crate::columns::{JobMessage, job_messages};
 use hayase::columns::csv::Lines;
 use hayase::report::MessageRecord;
 
-/// Messages of jobs that are written as they are delivered.
+/// Writer of the messages of several jobs, as they are delivered.
 pub struct JobMessages<'a, W> {
     lines: Lines<'a, JobMessage<'a>, W>,
-    /// By job: its name, and the rank of all behind its last.
+    /// By job: its name, and the rank after its last one, counted over all jobs.
     jobs: Vec<(&'a str, u32)>,
 }
 
 impl<'a, W: Write> JobMessages<'a, W> {
-    /// Writes the header; the jobs with their numbers of ranks.
+    /// Writes the header. `jobs` are the names of the jobs with their numbers of ranks.
     ///
     /// # Errors
     /// Failures of `writer`.
@@ -26,7 +26,8 @@ impl<'a, W: Write> JobMessages<'a, W> {
         Ok(Self { lines: Lines::new(job_messages(), writer)?, jobs: ends.collect() })
     }
 
-    /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
+    /// Writes one line. The first failure is kept for [`finish`](Self::finish), and nothing is written after
+    /// it.
     pub fn write(&mut self, message: &MessageRecord) {
         let at = self.jobs.partition_point(|(_, end)| *end <= message.src);
         let first = at.checked_sub(1).map_or(0, |before| self.jobs[before].1);
@@ -35,12 +36,12 @@ impl<'a, W: Write> JobMessages<'a, W> {
         self.lines.write(&JobMessage { job, message });
     }
 
-    /// True if a write has failed: then going on is in vain.
+    /// True if a write has failed. Further messages are then not written.
     pub fn failed(&self) -> bool {
         self.lines.failed()
     }
 
-    /// Returns the writer, all lines being written.
+    /// Returns the writer after all lines are written.
     ///
     /// # Errors
     /// The first failure of the writer.

@@ -1,4 +1,5 @@
-//! A map of errors: models beside references across, cases downwards, the error of the makespan as colour and figure.
+//! Map of errors: models and references across, cases downwards, the error of the makespan as colour and
+//! figure.
 
 use super::cells::{Cell, Cells, Ramp};
 use super::picture::Picture;
@@ -8,9 +9,9 @@ use crate::distinct::distinct;
 use hayase::report::{Accuracy, AccuracyRow};
 use hayase::units::Bytes;
 
-/// The error that has the darkest colour.
+/// Error that has the darkest colour.
 const LIMIT: f64 = 0.5;
-/// From too fast over right to too slow; both ends are dark, and figures have their sign.
+/// Colours from too fast over exact to too slow. Both ends are dark, and figures have their sign.
 const COLOURS: [(u8, u8, u8); 5] =
     [(0x1d, 0x4e, 0x89), (0x8f, 0xb8, 0xde), (0xfb, 0xfa, 0xf5), (0xf2, 0xb0, 0x7c), (0xa2, 0x3b, 0x12)];
 
@@ -89,7 +90,7 @@ fn subtitle(accuracy: &Accuracy) -> String {
     format!("model / reference - 1, {of}; hayase {}", accuracy.version)
 }
 
-/// The colour of an error, in 64 steps.
+/// Returns the colour of an error, in 64 steps.
 fn colour(error: f64) -> String {
     let part = if error.is_finite() { (error / LIMIT).clamp(-1.0, 1.0) } else { 1.0 };
     mixed(&COLOURS, ((32.0 * part).round() / 32.0 + 1.0) / 2.0)

@@ -1,26 +1,26 @@
-//! Axes: linear from 0 or within a window, or logarithmic where values differ too much for that.
+//! Axes: linear from 0 or within a window, or logarithmic for values of very different size.
 
 use super::canvas::{Anchor, Canvas, FAINT, INK, Point, text_width};
 use super::scale::round_step;
 use hayase::base::Arrange;
 
-/// Where the largest value is more than so many times the smallest, an axis that shows both is logarithmic.
+/// Ratio of the largest to the smallest value above which an axis is logarithmic.
 const LARGEST_RATIO: f64 = 30.0;
-/// Part of an axis of lengths that the length 0 takes, which has no logarithm.
+/// Fraction of an axis of message sizes that size 0 takes, which has no logarithm.
 const ZERO: f64 = 0.05;
 
-/// An axis: round steps in a unit that fits.
+/// Axis with round steps in a fitting unit.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
-    /// The smallest value on it, in the base unit.
+    /// Smallest value, in the base unit.
     pub start: f64,
-    /// The largest value on it, in the base unit.
+    /// Largest value, in the base unit.
     pub end: f64,
-    /// The unit of the numbers; empty where each has its own.
+    /// Unit of the numbers; empty if each has its own.
     pub unit: &'static str,
-    /// Where the ticks are, in the base unit, and what stands there.
+    /// Ticks: value in the base unit, and label.
     pub ticks: Vec<(f64, String)>,
-    /// Whether places go by logarithms; then with so much room for 0 before the smallest value, as a part of the axis.
+    /// Set for a logarithmic axis: the fraction of the axis that is kept for 0, before the smallest value.
     logarithmic: Option<f64>,
 }
 
@@ -34,11 +34,11 @@ pub(super) const BYTES_PER_SECOND: &[(&str, f64)] =
 
 type Units = [(&'static str, f64)];
 
-/// Decimals of a number beside a tick; where it needs more it is written with a power of ten.
+/// Largest number of decimals beside a tick; longer numbers are written with a power of ten.
 const MOST_DECIMALS: usize = 6;
 
 impl Axis {
-    /// The linear axis for values from 0 to `largest`, with about `count` ticks.
+    /// Creates a linear axis for values from 0 to `largest`, with about `count` ticks.
     pub(super) fn new(largest: f64, count: usize, units: &Units) -> Self {
         let largest = if largest.is_finite() && largest > 0.0 { largest } else { units[units.len() - 1].1 };
         let mut axis = Self::between(0.0, largest, count, units);
@@ -46,8 +46,8 @@ impl Axis {
         axis
     }
 
-    /// The linear axis from `start` to `end`, which need not be round; a tick at each round value, and one at or after
-    /// the end where it starts at 0.
+    /// Creates a linear axis from `start` to `end`, which need not be round. There is a tick at each round
+    /// value and, if the axis starts at 0, one at or after the end.
     pub(super) fn between(start: f64, end: f64, count: usize, units: &Units) -> Self {
         let (unit, factor) = units.iter().rev().find(|(_, factor)| end >= *factor).unwrap_or(&units[0]);
         let (step, decimals) = round_step((end - start) / factor / count.max(1) as f64);
@@ -66,14 +66,15 @@ impl Axis {
         Self { start, end, unit, ticks, logarithmic: None }
     }
 
-    /// The axis for values from `least` to `most`: linear from 0, or logarithmic where it would hide the least of them.
+    /// Creates an axis for values from `least` to `most`: linear from 0, or logarithmic if that would hide
+    /// the smallest.
     pub(super) fn fitting(least: f64, most: f64, count: usize, units: &Units) -> Self {
         let differ = least > 0.0 && most.is_finite() && most > LARGEST_RATIO * least * (1.0 + 1e-9);
         if differ { Self::logarithmic(least, most, units) } else { Self::new(most, count, units) }
     }
 
-    /// The axis for all of these values, none of them below 0: linear from 0, or logarithmic where it would hide the
-    /// least of them that is not 0; 0 then stands beside it, where it is one of them.
+    /// Creates an axis for these values, none of them below 0: linear from 0, or logarithmic if that would
+    /// hide the smallest nonzero value. A logarithmic axis has 0 beside it if one of the values is 0.
     pub(super) fn of(values: impl Iterator<Item = f64> + Clone, count: usize, units: &Units) -> Self {
         let positive = values.clone().filter(|value| *value > 0.0);
         let axis =
@@ -81,7 +82,7 @@ impl Axis {
         axis.with_zero(values)
     }
 
-    /// Stretches a logarithmic axis down to the least of these values, and puts 0 beside it where it is one of them.
+    /// Extends a logarithmic axis down to the smallest of these values, with 0 beside it if one of them is 0.
     pub(super) fn reaching(self, values: impl Iterator<Item = f64> + Clone, units: &Units) -> Self {
         if !self.is_logarithmic() {
             return self;
@@ -90,7 +91,7 @@ impl Axis {
         Self::logarithmic(least, self.end, units).with_zero(values)
     }
 
-    /// The same with 0 beside it, where it is logarithmic and one of these values is 0.
+    /// Adds 0 beside a logarithmic axis if one of these values is 0.
     pub(super) fn with_zero(mut self, mut values: impl Iterator<Item = f64>) -> Self {
         if self.is_logarithmic() && values.any(|value| value == 0.0) {
             self.logarithmic = Some(ZERO);
@@ -99,8 +100,8 @@ impl Axis {
         self
     }
 
-    /// The logarithmic axis for values from `least` to `most`, both above 0, from and to 1, 2 or 5 times a power of
-    /// ten.
+    /// Creates a logarithmic axis for values from `least` to `most`, both above 0. Its ends are 1, 2 or 5
+    /// times a power of ten.
     #[expect(clippy::disallowed_methods, reason = "logarithms of a picture, nothing is computed from them")]
     pub(super) fn logarithmic(least: f64, most: f64, units: &Units) -> Self {
         let usable = least.is_finite() && most.is_finite() && least > 0.0 && most >= least;
@@ -120,7 +121,7 @@ impl Axis {
         Self { start, end, unit: "", ticks: ticks.collect(), logarithmic: Some(0.0) }
     }
 
-    /// The logarithmic axis for lengths of messages up to `largest` \[B\], with 0 beside it.
+    /// Creates a logarithmic axis for sizes of messages up to `largest` \[B\], with 0 beside it.
     pub(super) fn lengths(largest: u64) -> Self {
         let largest = largest.max(2);
         let ticks = (0..63).step_by(if largest > 1 << 30 { 6 } else { 3 }).map(|power| 1_u64 << power);
@@ -129,7 +130,7 @@ impl Axis {
         Self { start: 1.0, end: largest as f64, unit: "B", ticks, logarithmic: Some(ZERO) }
     }
 
-    /// The linear axis of whole numbers from 0 to `count`.
+    /// Creates a linear axis of whole numbers from 0 to `count`.
     pub(super) fn counts(count: usize) -> Self {
         let mut axis = Self::between(0.0, count as f64, 8, &[("", 1.0)]);
         axis.ticks.retain(|tick| tick.0 <= axis.end && tick.0.fract() == 0.0);
@@ -137,7 +138,7 @@ impl Axis {
         axis
     }
 
-    /// The linear axis of ranks: each has its number in the middle of its column.
+    /// Creates a linear axis of ranks, each with its number in the middle of its column.
     pub(super) fn ranks(count: usize) -> Self {
         let mut axis = Self::counts(count.max(1));
         axis.ticks.retain(|tick| tick.0 < axis.end);
@@ -145,29 +146,29 @@ impl Axis {
         axis
     }
 
-    /// The axis of what stands at these places, from 0 to 1.
+    /// Creates an axis with labels at these places, from 0 to 1.
     pub(super) fn of_places(mut places: Vec<(f64, String)>) -> Self {
         places.arrange_by(|a, b| a.0.total_cmp(&b.0));
         places.dedup();
         Self::linear(0.0, 1.0, "", places)
     }
 
-    /// The linear axis with these ticks.
+    /// Creates a linear axis with these ticks.
     pub(super) const fn linear(start: f64, end: f64, unit: &'static str, ticks: Vec<(f64, String)>) -> Self {
         Self { start, end, unit, ticks, logarithmic: None }
     }
 
-    /// Places of the ticks, from 0 to 1, and their texts.
+    /// Returns the places of the ticks, from 0 to 1, and their labels.
     pub(super) fn places(&self) -> Vec<(f64, String)> {
         self.ticks.iter().map(|(value, text)| (self.place(*value), text.clone())).collect()
     }
 
-    /// Whether places go by logarithms.
+    /// True if the axis is logarithmic.
     pub(super) fn is_logarithmic(&self) -> bool {
         self.logarithmic.is_some()
     }
 
-    /// Where a value is, from 0 to 1; what lies outside is at the nearer end.
+    /// Returns the place of a value, from 0 to 1; values outside are at the nearer end.
     #[expect(clippy::disallowed_methods, reason = "logarithms of a picture, nothing is computed from them")]
     pub(super) fn place(&self, value: f64) -> f64 {
         let part = match self.logarithmic {
@@ -180,7 +181,7 @@ impl Axis {
         if part.is_finite() { part.clamp(0.0, 1.0) } else { f64::from(u8::from(part > 0.0)) }
     }
 
-    /// What stands beside the axis: `time [ms]`, `time, logarithmic`.
+    /// Returns the caption of the axis: `time [ms]`, `time, logarithmic`.
     pub(super) fn caption(&self, what: &str) -> String {
         match (self.unit, self.is_logarithmic()) {
             ("", true) => format!("{what}, logarithmic"),
@@ -207,8 +208,8 @@ impl Axis {
         canvas.text(x + width / 2.0, bottom + 30.0, 11.0, Anchor::Middle, &self.caption(what), "");
     }
 
-    /// Draws ticks, numbers and grid lines for values mapped to `bottom .. top`, left of `x`, and what they are,
-    /// turned, where that is said.
+    /// Draws ticks, numbers and grid lines for values mapped to `bottom .. top`, left of `x`, and the turned
+    /// caption if there is one.
     pub(super) fn draw_left(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, what: &str) {
         let mut free = f64::INFINITY;
         for (value, text) in &self.ticks {
@@ -229,16 +230,16 @@ impl Axis {
     }
 }
 
-/// A value of few digits with the unit that fits it: `20 us`.
+/// Formats a value of few digits with a fitting unit: `20 us`.
 fn quantity(value: f64, units: &Units) -> String {
     let (unit, factor) = units.iter().rev().find(|(_, factor)| value >= factor * (1.0 - 1e-9)).unwrap_or(&units[0]);
     let number = value / factor;
-    // 1, 2 or 5 times a power of ten: rounding takes off what division added.
+    // The number is 1, 2 or 5 times a power of ten; rounding removes the error of the division.
     let number = if number >= 1.0 { number.round() } else { (number * 1e9).round() / 1e9 };
     if number >= 1e6 { format!("{number:.0e} {unit}") } else { format!("{number} {unit}") }
 }
 
-/// A power of two with its binary prefix: `16`, `64 Ki`, `1 Mi`.
+/// Formats a power of two with its binary prefix: `16`, `64 Ki`, `1 Mi`.
 fn binary(size: u64) -> String {
     match size {
         size if size >= 1 << 30 => format!("{} Gi", size >> 30),
@@ -272,7 +273,7 @@ mod tests {
         assert!(axis.is_logarithmic() && axis.caption("time") == "time, logarithmic");
         let texts: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
         assert_eq!(texts, ["1 us", "2 us", "5 us", "10 us", "20 us", "50 us"]);
-        // Nothing has a logarithm that is not above 0.
+        // Only finite values above 0 can stand on a logarithmic axis.
         assert!(!Axis::fitting(0.0, 1.0, 6, SECONDS).is_logarithmic());
         assert!(!Axis::fitting(1.0, f64::INFINITY, 6, SECONDS).is_logarithmic());
     }
@@ -323,7 +324,7 @@ mod tests {
         assert!(axis.is_logarithmic());
         assert_eq!([0.0, 1e3, 1e6].map(|value| axis.place(value)), [ZERO / 2.0, ZERO, 1.0]);
         assert_eq!(axis.ticks[0], (0.0, "0".to_owned()));
-        // Without it, or where all can be seen from 0 on, all is as ever.
+        // Without a 0 nothing stands beside the axis; values that are close enough to each other need no logarithms.
         assert_eq!(of(&[1e3, 1e6]).place(1e3), 0.0);
         assert!(!of(&[0.0, 10.0, 20.0]).is_logarithmic());
         assert!(!of(&[0.0]).is_logarithmic() && !of(&[]).is_logarithmic());

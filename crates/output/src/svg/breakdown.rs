@@ -9,7 +9,7 @@ use crate::table::{percent, seconds};
 use hayase::player::ActivityKind;
 use hayase::report::replay::RankReport;
 
-/// Bars at most: of more ranks, neighbours share one.
+/// Largest number of bars; with more ranks, neighbours share a bar.
 const MOST_BARS: usize = 380;
 
 /// Time by kind \[s\], in the order of [`ActivityKind::ALL`].
@@ -28,12 +28,13 @@ fn mean(ranks: &[RankReport]) -> Times {
     mean
 }
 
-/// Draws a bar for each rank, kinds of time one above the other, and the mean of all ranks with the part of each kind.
+/// Draws a stacked bar of time by kind for each rank, and the mean of all ranks with the fraction of each
+/// kind.
 pub fn breakdown(ranks: &[RankReport], title: &str, subtitle: &str) -> String {
     let each = ranks.len().div_ceil(MOST_BARS).max(1);
     let count = ranks.len().max(1) as f64;
     let all = mean(ranks);
-    // Bars with the places where they begin and end, in ranks; the mean stands beside the last.
+    // Bars with their begins and ends, in ranks; the mean stands after the last.
     let mut bars = vec![(1.05 * count, 1.1 * count, all)];
     bars.extend(ranks.chunks(each).enumerate().map(|(number, chunk)| {
         let from = (number * each) as f64;

@@ -1,4 +1,4 @@
-//! Measured times and what the parameters found say of them, over the length of the message.
+//! Measured times over the length of the message, and the times that the fitted parameters give.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
@@ -9,22 +9,22 @@ use super::sign::{LIMIT, Mark, Pen, Sign};
 use hayase::base::Arrange;
 use hayase::node::calibrate::{Calibration, Measured, Point as Measurement};
 
-/// Width of the charts [px].
+/// Width of the charts \[px\].
 const WIDTH: f64 = 730.0;
-/// Residuals of more than so many times the median are not drawn to scale.
+/// Ratio to the median above which a residual is drawn at the edge and not to scale.
 const FAR: f64 = 20.0;
 
-/// What is measured the same way: a line of the legend.
+/// Measurements of one kind: an entry of the legend.
 struct Series {
     name: &'static str,
     pen: Pen,
-    /// Its measurements by length, each with its time \[s\] and the fitted one, less the work in them.
+    /// Measurements by length, each with the measured and the fitted time \[s\], less the work in them.
     points: Vec<(Measurement, f64, f64)>,
 }
 
-/// Whether a measurement is of a series.
+/// Test of a measurement for membership of a series.
 type Belongs = fn(&Measurement) -> bool;
-/// Name, pen and what belongs to it.
+/// Name, pen and membership test of each series.
 const SERIES: [(&str, Pen, Belongs); 4] = [
     ("round trip without work", Pen::new("#2f6f8f", 1.6).marked(Mark::Disc), |point| {
         point.call == Measured::RoundTrip && point.work_s == 0.0
@@ -42,7 +42,8 @@ const SERIES: [(&str, Pen, Belongs); 4] = [
     }),
 ];
 
-/// Draws measurements as marks and the fitted times as lines, and below them how far each measurement is off.
+/// Draws measurements as marks and fitted times as lines, and below them the error of the fit at each
+/// measurement.
 pub fn calibration(found: &Calibration, title: &str) -> String {
     let series = series(found);
     let subtitle = format!(
@@ -67,7 +68,7 @@ pub fn calibration(found: &Calibration, title: &str) -> String {
         .draw()
 }
 
-/// Returns measured and fitted times over the length, with the lengths at which one protocol ends.
+/// Returns measured and fitted times over the length, with the lengths at which a protocol ends.
 fn times(found: &Calibration, series: &[Series], sizes: Axis) -> Chart {
     let all = || series.iter().flat_map(|entry| &entry.points);
     let times = || all().flat_map(|point| [point.1, point.2]).filter(|&time| time > 0.0);
@@ -76,13 +77,13 @@ fn times(found: &Calibration, series: &[Series], sizes: Axis) -> Chart {
     let piece = |bytes: u64| limits.map(|limit| bytes > limit);
     let mut drawn = Vec::new();
     for entry in series {
-        // One line through lengths that were measured with several times of work: what the longest of them leaves.
+        // If a length was measured with several amounts of work, the line passes through the smallest fitted time.
         let lengths = entry.points.chunk_by(|a, b| a.0.bytes == b.0.bytes);
         let line: Vec<(u64, f64)> = lengths
             .map(|same| (same[0].0.bytes, same.iter().map(|point| point.2).fold(f64::INFINITY, f64::min)))
             .filter(|point| point.1 > 0.0)
             .collect();
-        // A line for each protocol: between them times may jump.
+        // Each protocol has a line, because times may jump between protocols.
         for points in line.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
             let line = straight(points).map(|(bytes, time)| (bytes as f64, time)).collect();
             drawn.push(Drawn::Line(entry.pen.marked(Mark::None), line));
@@ -112,7 +113,8 @@ fn series(found: &Calibration) -> Vec<Series> {
     all.into_iter().filter(|entry| !entry.points.is_empty()).collect()
 }
 
-/// Straight lines from length to length, with places in between: they are not straight on logarithmic axes.
+/// Returns straight lines from length to length, with intermediate points: they are curves on logarithmic
+/// axes.
 fn straight(points: &[(u64, f64)]) -> impl Iterator<Item = (u64, f64)> + '_ {
     let between = |pair: &[(u64, f64)]| {
         let ((from, first), (to, last)) = (pair[0], pair[1]);
@@ -124,13 +126,13 @@ fn straight(points: &[(u64, f64)]) -> impl Iterator<Item = (u64, f64)> + '_ {
     points.windows(2).flat_map(between).chain(points.last().copied())
 }
 
-/// Returns how far each measurement is off, around a line at 0.
+/// Returns the error of the fit at each measurement, around a line at 0.
 fn residuals(series: &[Series], across: Axis) -> Chart {
     let mut sizes: Vec<f64> =
         series.iter().flat_map(|entry| &entry.points).map(|point| point.0.residual().abs()).collect();
     sizes.arrange_by(f64::total_cmp);
     let (median, largest) = (sizes.get(sizes.len() / 2).copied().unwrap_or(0.0), sizes.last().copied().unwrap_or(0.0));
-    // A few that are far off must not make all others one line.
+    // A few outliers must not flatten all other residuals.
     let limit = if median > 0.0 { largest.min(FAR * median) } else { largest }.max(1e-4);
     let beyond = sizes.iter().filter(|&&size| size > limit).count();
     let beyond = if beyond > 0 { format!("; {beyond} further off: at the edge") } else { String::new() };

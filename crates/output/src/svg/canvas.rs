@@ -1,8 +1,9 @@
-//! A small writer of SVG: shapes, text that is measured before it is placed, and nothing that is not XML.
+//! Small writer of SVG: shapes, and text that is measured before it is placed. The output is always valid
+//! XML.
 
 use std::fmt::Write;
 
-/// What all text is set in.
+/// Font of all text.
 const FONT: &str = "Helvetica, Arial, 'DejaVu Sans', sans-serif";
 /// Colour of text.
 pub(super) const INK: &str = "#1b1f24";
@@ -11,13 +12,13 @@ pub(super) const GREY: &str = "#5a6270";
 /// Colour of grid lines.
 pub(super) const FAINT: &str = "#d9dde3";
 
-/// How much wider bold type is.
+/// Ratio of the width of bold type to that of normal type.
 pub(super) const BOLD: f64 = 1.13;
 
-/// Space around a picture [px].
+/// Space around a picture \[px\].
 pub(super) const MARGIN: f64 = 24.0;
 
-/// Which point of a text its position is.
+/// Point of a text that lies at its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
     Start,
@@ -25,7 +26,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A point of a picture [px], y downwards.
+/// Point of a picture \[px\], y downwards.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Point {
     pub x: f64,
@@ -37,19 +38,19 @@ impl Point {
         Self { x, y }
     }
 
-    /// The same, moved.
+    /// Returns the point moved by `dx` and `dy`.
     pub(super) fn plus(self, dx: f64, dy: f64) -> Self {
         Self::new(self.x + dx, self.y + dy)
     }
 }
 
-/// A picture being drawn.
+/// Picture in progress.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
     body: String,
 }
 
-/// A coordinate: at most two decimals, and never what is not a number.
+/// Formats a coordinate with at most two decimals; NaN and infinity never appear.
 fn number(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
@@ -58,7 +59,7 @@ fn number(value: f64) -> String {
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// Text as XML: markup is escaped, what XML cannot hold becomes a replacement character.
+/// Escapes text for XML. Characters that XML cannot hold become replacement characters.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -75,7 +76,8 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// About how wide a text is [px]; a little more than in most fonts, so that what fits here fits there.
+/// Estimates the width of a text \[px\], a little above that in most fonts, so that the text fits in any of
+/// them.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let ems: f64 = text
         .chars()
@@ -90,7 +92,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     ems * size
 }
 
-/// Cuts a text to a width, with an ellipsis in the place of its middle.
+/// Cuts a text to a width, with an ellipsis in place of its middle.
 pub(super) fn fit(text: &str, size: f64, width: f64) -> String {
     if text_width(text, size) <= width {
         return text.to_owned();
@@ -104,7 +106,7 @@ pub(super) fn fit(text: &str, size: f64, width: f64) -> String {
     (0..letters.len()).rev().map(shorter).find(|cut| text_width(cut, size) <= width).unwrap_or_default()
 }
 
-/// The text in lines of at most this width, broken between words; a longer word is broken behind its signs.
+/// Breaks a text between words into lines of at most this width; a longer word is broken after its signs.
 pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -112,7 +114,7 @@ pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
         while text_width(word, size) > width && word.chars().nth(1).is_some() {
             let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
             let room = ends.take_while(|end| text_width(&word[..*end], size) <= width).last();
-            // (At least one character, however little room there is.)
+            // (At least one character, even without room.)
             let room = room.or(word.chars().next().map(char::len_utf8)).unwrap_or_default();
             let sign = word[..room].rfind(|c: char| c.is_ascii_punctuation()).map(|at| at + 1);
             let (line, rest) = word.split_at(sign.unwrap_or(room));
@@ -135,7 +137,7 @@ impl Canvas {
         Self::default()
     }
 
-    /// A rectangle.
+    /// Draws a rectangle.
     pub(super) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, attributes: &str) {
         let (width, height) = (number(width.max(0.0)), number(height.max(0.0)));
         let _ = writeln!(
@@ -146,7 +148,7 @@ impl Canvas {
         );
     }
 
-    /// A line.
+    /// Draws a line.
     pub(super) fn line(&mut self, from: Point, to: Point, attributes: &str) {
         let _ = writeln!(
             self.body,
@@ -158,7 +160,7 @@ impl Canvas {
         );
     }
 
-    /// A circle.
+    /// Draws a circle.
     pub(super) fn circle(&mut self, centre: Point, radius: f64, attributes: &str) {
         let _ = writeln!(
             self.body,
@@ -169,12 +171,12 @@ impl Canvas {
         );
     }
 
-    /// Straight lines from point to point.
+    /// Draws straight lines from point to point.
     pub(super) fn polyline(&mut self, points: &[Point], attributes: &str) {
         self.points("polyline", points, attributes);
     }
 
-    /// A filled outline.
+    /// Draws a filled outline.
     pub(super) fn polygon(&mut self, points: &[Point], attributes: &str) {
         self.points("polygon", points, attributes);
     }
@@ -188,7 +190,7 @@ impl Canvas {
         let _ = writeln!(self.body, r#"" {attributes}/>"#);
     }
 
-    /// A line of text; the position is on its base line.
+    /// Writes a line of text; the position is on its base line.
     pub(super) fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str, attributes: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
@@ -206,7 +208,7 @@ impl Canvas {
         );
     }
 
-    /// Draws a text cut to a width; where it was cut, all of it shows when it is pointed at.
+    /// Writes a text cut to a width. If it was cut, the tooltip shows all of it.
     pub(super) fn fitted(&mut self, at: Point, size: f64, anchor: Anchor, text: &str, width: f64, attributes: &str) {
         let cut = fit(text, size, width);
         if cut == text {
@@ -217,17 +219,17 @@ impl Canvas {
         self.close();
     }
 
-    /// What follows, up to [`Canvas::close`], shows this text when it is pointed at.
+    /// Opens a group with this tooltip, up to [`Canvas::close`].
     pub(super) fn open(&mut self, tooltip: &str) {
         let _ = write!(self.body, "<g><title>{}</title>", escape(tooltip));
     }
 
-    /// Ends what [`Canvas::open`] began.
+    /// Closes the group that [`Canvas::open`] opened.
     pub(super) fn close(&mut self) {
         self.body.push_str("</g>\n");
     }
 
-    /// The title and the lines below it; returns where the rest may begin.
+    /// Writes the title and the lines below it; returns the y coordinate below them.
     pub(super) fn heading(&mut self, title: &str, subtitle: &str, width: f64) -> f64 {
         let mut y = MARGIN;
         let room = width - 2.0 * MARGIN;
@@ -244,7 +246,7 @@ impl Canvas {
         y + 14.0
     }
 
-    /// Small remarks at this height; returns where they end.
+    /// Writes small remarks from this height on; returns the y coordinate below them.
     pub(super) fn remarks(&mut self, remarks: &[String], y: f64, width: f64) -> f64 {
         let mut y = y;
         for line in remarks.iter().flat_map(|remark| wrap(remark, 11.0, width - 2.0 * MARGIN)) {
@@ -254,7 +256,7 @@ impl Canvas {
         y
     }
 
-    /// The finished picture; `title` is what a browser shows for it.
+    /// Returns the finished picture; browsers show `title` for it.
     pub(super) fn finish(self, width: f64, height: f64, title: &str) -> String {
         let (width, height) = (number(width.ceil()), number(height.ceil()));
         format!(

@@ -1,4 +1,4 @@
-//! Cells as data: a field of coloured cells with names of its rows and columns, and ramps of colours.
+//! Cells as data: a field of coloured cells with names of rows and columns, and ramps of colours.
 
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, Point, text_width, wrap};
 use super::picture::Part;
@@ -10,40 +10,40 @@ pub(super) struct Cell {
     pub row: usize,
     pub column: usize,
     pub colour: String,
-    /// True if the colour is so dark that a text on it is white.
+    /// True if the colour is so dark that text on it is white.
     pub is_dark: bool,
-    /// Text inside, where there is room for it.
+    /// Text inside, if there is room for it.
     pub text: String,
     pub is_strong: bool,
-    /// Text that is shown when the cell is pointed at; empty where there is none.
+    /// Tooltip; empty if there is none.
     pub tooltip: String,
 }
 
 /// Field of cells as data.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Cells {
-    /// The name, above all; empty where the title says it.
+    /// Name at the top; empty if the title is enough.
     pub name: String,
     pub rows: Vec<String>,
     pub columns: Vec<String>,
-    /// What rows are, and what columns are.
+    /// Captions of rows and of columns.
     pub captions: (String, String),
-    /// Width and height of a cell [px].
+    /// Width and height of a cell \[px\].
     pub cell: (f64, f64),
     pub cells: Vec<Cell>,
-    /// Names over runs of columns, which are set apart from each other, with their numbers of columns.
+    /// Names above groups of columns, with their numbers of columns. Groups are set apart from each other.
     pub groups: Vec<(String, usize)>,
     /// True if cells on the diagonal have a frame.
     pub has_diagonal: bool,
 }
 
-/// Height of a line of text above cells, and space between groups [px].
+/// Height of a line of text above cells, and space between groups \[px\].
 const LINE: f64 = 16.0;
 const GAP: f64 = 10.0;
-/// Room for the name of a row, and for the name of a column that is turned, at most [px].
+/// Largest length of the name of a row, and of the turned name of a column \[px\].
 const NAMES: f64 = 460.0;
 const TURNED: f64 = 160.0;
-/// Size of names [px].
+/// Size of names \[px\].
 const FONT: f64 = 10.0;
 
 impl Cells {
@@ -56,7 +56,7 @@ impl Cells {
         self.columns.iter().map(|name| text_width(name, FONT)).fold(0.0, f64::max)
     }
 
-    /// Returns true if names of columns have no room side by side, and cannot be left out as numbers can.
+    /// True if names of columns do not fit side by side. Names cannot be left out, as numbers can.
     fn is_turned(&self) -> bool {
         self.widest() + 4.0 > self.cell.0 && !self.columns.iter().all(|name| name.parse::<u64>().is_ok())
     }
@@ -72,7 +72,7 @@ impl Cells {
         LINE * lines as f64 + groups + names
     }
 
-    /// Returns the place of a column.
+    /// Returns the x coordinate of a column.
     fn x(&self, column: usize) -> f64 {
         let mut end = 0;
         let ends = self.groups.iter().map(|group| {
@@ -98,7 +98,7 @@ impl Cells {
             canvas.line(Point::new(from, base + 5.0), Point::new(to - 2.0, base + 5.0), &line);
             first += count;
         }
-        // Numbers at distances at which they can be read.
+        // Numbers are spaced so that they can be read.
         let every = if self.is_turned() { FONT + 1.0 } else { self.widest() + 4.0 };
         for (column, name) in self.columns.iter().enumerate().step_by((every / self.cell.0).ceil().max(1.0) as usize) {
             let (at, base) = (corner.x + self.x(column) + self.cell.0 / 2.0, corner.y - 6.0);
@@ -171,16 +171,16 @@ impl Part for Cells {
     }
 }
 
-/// Ramp of colours from left to right, with texts below.
+/// Ramp of colours from left to right, with labels below.
 pub(super) struct Ramp {
     pub caption: String,
     /// Colour of a place from 0 to 1.
     pub colour: fn(f64) -> String,
-    /// Places from 0 to 1, and their texts.
+    /// Places from 0 to 1, and their labels.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// Width of a ramp [px].
+/// Width of a ramp \[px\].
 pub(super) const RAMP: f64 = 320.0;
 
 impl Part for Ramp {
@@ -204,7 +204,7 @@ impl Part for Ramp {
     }
 }
 
-/// Returns the colour of a part of the most; what is not nothing is not white.
+/// Returns the colour of a fraction of the maximum; only 0 is white.
 pub(super) fn shade(part: f64) -> String {
     LoadScale::up_to(1.0).colour(0.1 + 0.9 * part)
 }

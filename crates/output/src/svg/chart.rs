@@ -13,24 +13,24 @@ use hayase::base::Arrange;
 pub(super) struct Column {
     pub across: (f64, f64),
     pub up: (f64, f64),
-    /// Text that is shown when the bar is pointed at; empty where there is none.
+    /// Tooltip; empty if there is none.
     pub tooltip: String,
 }
 
-/// Values that are drawn alike, as (across, up).
+/// Values with a common appearance, as (across, up).
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Series {
-    /// A line through points, with the marks of its pen.
+    /// Line through points, with the marks of its pen.
     Line(Pen, Vec<(f64, f64)>),
-    /// Marks alone; marks on each other are one.
+    /// Marks alone; coinciding marks are drawn once.
     Marks(Pen, Vec<(f64, f64)>),
     /// Intervals upwards: across, from, to.
     Intervals(Pen, Vec<(f64, f64, f64)>),
-    /// An outline that is filled.
+    /// Filled outline.
     Area(&'static str, Vec<(f64, f64)>),
     /// Bars.
     Columns(Fill, Vec<Column>),
-    /// Texts above points, at most one at a place.
+    /// Texts above points, at most one at each place.
     Texts(Vec<(f64, f64, String)>),
 }
 
@@ -40,31 +40,31 @@ pub(super) type Limit = (f64, String, Pen);
 /// Chart as data.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chart {
-    /// The name, above the chart; empty where the title says it.
+    /// Name above the chart; empty if the title is enough.
     pub name: String,
-    /// Width and height between the axes [px].
+    /// Width and height between the axes \[px\].
     pub inside: (f64, f64),
-    /// The axis of values from left to right, and what they are.
+    /// Axis of values from left to right, and its caption.
     pub across: (Axis, String),
-    /// The axis of values upwards, and what they are.
+    /// Axis of values upwards, and its caption.
     pub up: (Axis, String),
     pub series: Vec<Series>,
-    /// Limits of the values across: upright lines with their names above.
+    /// Limits of the values across: vertical lines with their names above.
     pub uprights: Vec<Limit>,
-    /// Limits of the values upwards: level lines with their names on the right.
+    /// Limits of the values upwards: horizontal lines with their names on the right.
     pub levels: Vec<Limit>,
 }
 
-/// Room left of a chart for its axis, and below it [px].
+/// Room left of a chart for its axis, and below it \[px\].
 const LEFT: f64 = 68.0;
 const BELOW: f64 = 36.0;
-/// Height of a line of the name, and of the name of a limit [px].
+/// Height of a line of the name, and of the name of a limit \[px\].
 const LINE: f64 = 14.0;
-/// Least distance of marks, where points are too many for one each [px].
+/// Smallest distance of marks, if there are too many points for a mark each \[px\].
 const APART: f64 = 7.0;
-/// Half the length of a line through one point [px].
+/// Half the length of a line through a single point \[px\].
 const ALONE: f64 = 12.0;
-/// Points from which on a line is thinned.
+/// Number of points from which a line is thinned.
 const DENSE: usize = 2000;
 
 impl Chart {
@@ -84,7 +84,7 @@ impl Chart {
         6.0 + LINE * rows as f64
     }
 
-    /// Draws limits across, with their names right of the chart where these do not touch.
+    /// Draws horizontal limits, with their names right of the chart as far as these do not overlap.
     fn draw_levels(&self, canvas: &mut Canvas, corner: Point) {
         let mut levels: Vec<&Limit> = self.levels.iter().collect();
         levels.arrange_by(|a, b| b.0.total_cmp(&a.0));
@@ -118,7 +118,7 @@ impl Part for Chart {
         }
         self.across.0.draw(canvas, left, width, top, bottom, &self.across.1);
         self.up.0.draw_left(canvas, left, width, top, bottom, &self.up.1);
-        // Over the grid lines where these begin.
+        // The axes are drawn over the begins of the grid lines.
         for (from, to) in [((left, top), (left, bottom)), ((left, bottom), (left + width, bottom))] {
             Pen::new(INK, 1.0).line(canvas, Point::new(from.0, from.1), Point::new(to.0, to.1));
         }
@@ -141,7 +141,7 @@ impl Series {
             Self::Line(pen, values) => {
                 let points = points(values);
                 match points[..] {
-                    // A line through one point is seen as a short one.
+                    // A line through a single point is drawn as a short one.
                     [at] => pen.line(canvas, at.plus(-ALONE, 0.0), at.plus(ALONE, 0.0)),
                     _ => pen.trace(canvas, &thinned(&points)),
                 }
@@ -177,7 +177,7 @@ impl Series {
                 let mut named: Option<Point> = None;
                 for (across, up, text) in texts {
                     let at = place((*across, *up));
-                    // A text on another one is none.
+                    // Overlapping texts are left out.
                     if named.is_none_or(|last| (at.x - last.x).abs() > 14.0 || (at.y - last.y).abs() > 11.0) {
                         canvas.text(at.x + 5.0, at.y - 6.0, 10.0, Anchor::Start, text, r#"font-weight="bold""#);
                         named = Some(at);
@@ -188,11 +188,12 @@ impl Series {
     }
 }
 
-/// Draws upright limits at these places across, with their names above in two rows; left of the line from `turn` on.
+/// Draws vertical limits at these places, with their names above in two rows; from `turn` on, names are left
+/// of the line.
 pub(super) fn uprights(canvas: &mut Canvas, mut limits: Vec<(f64, &Limit)>, turn: f64, (top, bottom): (f64, f64)) {
     limits.arrange_by(|a, b| a.0.total_cmp(&b.0));
     let (first, last) = limits.split_at(limits.partition_point(|limit| limit.0 <= turn));
-    // The name of a limit that is passed by another's name is in the lower row, so that no line crosses a name.
+    // Rows alternate from the outermost limit inwards, so that no line crosses the name of another limit.
     for (row, (x, (_, name, pen))) in last.iter().chain(first.iter().rev()).enumerate() {
         let base = top - 4.0 - LINE * (row % 2) as f64;
         pen.line(canvas, Point::new(*x, if name.is_empty() { top } else { base - 8.0 }), Point::new(*x, bottom));
@@ -201,7 +202,7 @@ pub(super) fn uprights(canvas: &mut Canvas, mut limits: Vec<(f64, &Limit)>, turn
     }
 }
 
-/// Returns all items, or of too many those that are far enough from the one before.
+/// Returns all items; if they are too dense, only those that are far enough from the one before.
 fn apart<T: Copy>(items: &[T], width: f64, x: impl Fn(&T) -> f64) -> Vec<T> {
     let is_crowded = APART * items.len() as f64 > width;
     let mut last = f64::NEG_INFINITY;
@@ -214,7 +215,8 @@ fn apart<T: Copy>(items: &[T], width: f64, x: impl Fn(&T) -> f64) -> Vec<T> {
     kept
 }
 
-/// Returns a line of very many points as it looks: within half a pixel the first, the highest, the lowest and the last.
+/// Thins a line of many points without changing its appearance: it keeps the first, highest, lowest and last
+/// point of each half pixel.
 fn thinned(points: &[Point]) -> Vec<Point> {
     if points.len() <= DENSE {
         return points.to_vec();

@@ -1,4 +1,5 @@
-//! How long messages take between two processes, over their size: measured times and the straight lines through them.
+//! Time of messages between two processes over their size: measured times and the straight lines through
+//! them.
 
 use super::axis::{Axis, SECONDS};
 use super::chart::{Chart, Series as Drawn};
@@ -7,7 +8,7 @@ use super::sign::{Fill, LIMIT, Mark, Pen, Sign};
 use hayase::prediction::communication::{Communication, Row};
 use hayase::units::{Bytes, Time};
 
-/// A column of the table: its name, its pen, its time.
+/// Column of the table: name, pen and time.
 type Series = (&'static str, Pen, fn(&Row) -> Option<Time>);
 const SERIES: [Series; 3] = [
     (
@@ -53,7 +54,7 @@ pub fn communication(data: &Communication) -> String {
     for (_, pen, of) in shown {
         let points: Vec<(u64, f64)> =
             data.times.iter().filter_map(|row| Some((row.size.0, of(row)?.seconds()))).collect();
-        // Not across S, where times may jump.
+        // A line does not cross S, where times may jump.
         for piece in points.chunk_by(|a, b| data.waits(a.0) == data.waits(b.0)) {
             series.push(Drawn::Line(*pen, piece.iter().map(|&(size, time)| (size as f64, time)).collect()));
         }

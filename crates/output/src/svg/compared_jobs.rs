@@ -1,4 +1,4 @@
-//! Jobs under each choice of a comparison: how long each takes beside the others, and how long alone.
+//! Jobs under each choice of a comparison: the time of each beside the other jobs, and alone.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
@@ -10,15 +10,15 @@ use crate::table::{count, seconds};
 use hayase::base::Arrange;
 use hayase::report::{ComparedJob, Comparison, ComparisonRow, RankBy, varying};
 
-/// Most rows: what is ranked behind is counted.
+/// Largest number of rows; the rows ranked behind them are only counted.
 const MOST_ROWS: usize = 24;
-/// Most jobs of a row: those slowed most.
+/// Largest number of jobs of a row; those with the largest slowdown are kept.
 const MOST_JOBS: usize = 12;
 const BESIDE: Sign = Sign::Box(Fill("#2f6f8f", EDGE), 0.1, 0.6);
 const WORST: Sign = Sign::Box(Fill("#b3261e", EDGE), 0.1, 0.6);
 const ALONE: Sign = Sign::Box(Fill(INK, ""), 0.67, 0.85);
 
-/// The jobs of a row that are drawn, in their order.
+/// Returns the jobs of a row that are drawn, in their order.
 fn drawn(row: &ComparisonRow) -> Vec<&ComparedJob> {
     let mut jobs: Vec<(usize, &ComparedJob)> = row.jobs.iter().enumerate().collect();
     if jobs.len() > MOST_JOBS {
@@ -30,8 +30,8 @@ fn drawn(row: &ComparisonRow) -> Vec<&ComparedJob> {
     jobs.into_iter().map(|(_, job)| job).collect()
 }
 
-/// Draws a block for each row, best first, and in it for each job a bar as long as it takes beside the others, and a
-/// thin one as long as it takes alone. All share one axis.
+/// Draws a block for each row, best first. A job has a bar for its time beside the other jobs and a thin one
+/// for its time alone. All share one axis.
 pub fn compared_jobs(comparison: &Comparison) -> String {
     let rows = &comparison.rows[..comparison.rows.len().min(MOST_ROWS)];
     let jobs = || rows.iter().flat_map(drawn);
@@ -61,7 +61,7 @@ pub fn compared_jobs(comparison: &Comparison) -> String {
         .draw()
 }
 
-/// Returns a job of a row.
+/// Returns the lane of a job of a row.
 fn lane(row: &ComparisonRow, job: &ComparedJob) -> Lane {
     let name = format!("{} ({})", job.name, count(job.ranks.into(), "rank", "ranks"));
     let lane = Lane { tooltip: name.clone(), name, height: 24.0, ..Lane::default() };
@@ -78,7 +78,7 @@ fn lane(row: &ComparisonRow, job: &ComparedJob) -> Lane {
     Lane { spans, behind: format!("{}{slowdown}", seconds(makespan)), is_strong, ..lane }
 }
 
-/// `placement by-leaf: makespan 3.2 ms`.
+/// Returns the heading of a row: `placement by-leaf: makespan 3.2 ms`.
 fn heading(row: &ComparisonRow, shown: &[usize]) -> String {
     let (names, choices) = (row.names(), row.choices());
     let chosen = shown.iter().filter(|&&choice| !choices[choice].is_empty());

@@ -1,5 +1,5 @@
-//! Makespans side by side: a bar for each row of a comparison, in blocks; where they differ too much for that, a dot on
-//! a logarithmic axis.
+//! Makespans side by side: a bar for each row of a comparison, in blocks. If they differ too much for bars,
+//! each is a dot on a logarithmic axis.
 
 use super::axis::{Axis, SECONDS};
 use super::lanes::{Lane, Lanes, Span};
@@ -9,20 +9,21 @@ use crate::table::{count, seconds};
 use hayase::faults::part;
 use hayase::report::{Comparison, ComparisonRow, FAULTS};
 
-/// What an estimate leaves open: a box about the end of the bar.
+/// Interval of an estimate: a box around the end of the bar.
 const OPEN: Sign = Sign::Box(Fill("#e8a33d", r##"fill-opacity="0.55" stroke="#7a4a00" stroke-width="0.7""##), 0.3, 0.7);
 
-/// A run of rows under one heading, with what stands before each of its bars.
+/// Rows under one heading, each with the name of its bar.
 struct Group<'a> {
     heading: Option<String>,
     rows: Vec<(String, &'a ComparisonRow)>,
 }
 
-/// Draws a comparison: mean makespans with their standard deviations, each with its lower bound. All blocks share one
-/// axis.
+/// Draws a comparison: mean makespans with their standard deviations, each with its lower bound. All blocks
+/// share one axis.
 ///
-/// A bar shows a makespan by its length, so it begins at 0. On a logarithmic axis there is no 0, and where a bar would
-/// begin is arbitrary: there a makespan is a dot, and a line joins it with its bound, for there lengths are ratios.
+/// The length of a bar shows the makespan, so a bar begins at 0. A logarithmic axis has no 0 at which a bar
+/// could begin. There a makespan is a dot, and a line joins it with its bound, because lengths are ratios
+/// there.
 pub fn comparison(comparison: &Comparison) -> String {
     let extent = |row: &ComparisonRow| {
         let value = (row.makespan.mean_s + row.makespan.sd_s).max(row.bounds.largest());
@@ -82,7 +83,7 @@ fn lane(row: &ComparisonRow, is_logarithmic: bool) -> Lane {
     }
 }
 
-/// Returns the sign for a makespan: dark, or full, where it is the best of its job.
+/// Returns the sign of a makespan: dark (or filled) for the best of its job.
 fn makespan(is_logarithmic: bool, is_best: bool) -> Sign {
     match is_logarithmic {
         true => Sign::Dot(is_best),
@@ -90,7 +91,7 @@ fn makespan(is_logarithmic: bool, is_best: bool) -> Sign {
     }
 }
 
-/// Returns what the signs mean.
+/// Returns the meanings of the signs.
 fn legend(comparison: &Comparison, is_logarithmic: bool) -> Legend {
     let any = |of: fn(&ComparisonRow) -> bool| comparison.rows.iter().any(of);
     let entries = [
@@ -103,7 +104,7 @@ fn legend(comparison: &Comparison, is_logarithmic: bool) -> Legend {
     entries.into_iter().filter(|entry| entry.0).map(|(_, sign, text)| (sign, text.to_owned())).collect()
 }
 
-/// `2.43`.
+/// Formats a ratio: `2.43`.
 fn times(ratio: f64) -> String {
     match ratio {
         r if !r.is_finite() => "–".to_owned(),
@@ -112,7 +113,7 @@ fn times(ratio: f64) -> String {
     }
 }
 
-/// Returns what all rows have in common.
+/// Returns the choices that all rows share.
 pub(super) fn common(comparison: &Comparison) -> Vec<String> {
     let Some(first) = comparison.rows.first() else { return vec!["nothing to compare".to_owned()] };
     let named = first.block().into_iter().enumerate();
@@ -129,7 +130,7 @@ fn subtitle(comparison: &Comparison) -> String {
     if comparison.rows.iter().any(|row| row.makespan.interval_s.is_some()) {
         parts.push("estimates".to_owned());
     }
-    // What is not random is run once, whatever the number of seeds: blocks may differ.
+    // Rows without randomness are run once for any number of seeds, so numbers of seeds may differ.
     let seeds = || comparison.rows.iter().map(|row| row.makespan.seeds.len());
     parts.push(match (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0)) {
         (1, 1) => "1 seed".to_owned(),
@@ -147,7 +148,7 @@ fn varies(comparison: &Comparison, field: usize) -> bool {
     comparison.rows.windows(2).any(|pair| pair[0].block()[field] != pair[1].block()[field])
 }
 
-/// `nothing failed`, `1% failed`, or the name of what did.
+/// Names the failed parts: `nothing failed`, `1% failed`, or their name.
 fn what_failed(faults: &str) -> String {
     match part(faults) {
         Some(Ok(0.0)) => "nothing failed".to_owned(),
@@ -155,7 +156,7 @@ fn what_failed(faults: &str) -> String {
     }
 }
 
-/// Rows by block, in the order in which blocks appear; blocks of one row each are no blocks.
+/// Groups rows into blocks, in order of first appearance. If every block has one row, there are no blocks.
 fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let varying: Vec<usize> = (0..comparison.rows.first().map_or(0, |row| row.block().len()))
         .filter(|&field| varies(comparison, field))

@@ -1,4 +1,4 @@
-//! A fabric as a picture: nodes, switches and cables.
+//! Picture of a fabric: nodes, switches and cables.
 
 use super::canvas::{Anchor, BOLD, Canvas, GREY, INK, MARGIN, Point, wrap};
 use super::failed::{self, State};
@@ -9,28 +9,28 @@ use hayase::base::Arrange;
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::{Id, LinkId, VertexId};
 
-/// Least width of a picture [px]: titles and legends need it.
+/// Smallest width of a picture \[px\], for its title and legend.
 pub(super) const LEAST_WIDTH: f64 = 640.0;
 
-/// What is said above the picture of a fabric.
+/// Texts above the picture of a fabric.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FabricOptions {
-    /// The title (default: the fabric's name).
+    /// Title (default: the fabric's name).
     pub title: Option<String>,
-    /// A line below it (default: its numbers of nodes, switches and links).
+    /// Line below the title (default: the numbers of nodes, switches and links).
     pub subtitle: Option<String>,
 }
 
-/// A picture, and what the person who looks at it must know.
+/// Picture with a note for its reader.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Drawing {
-    /// The picture.
+    /// The picture as SVG.
     pub svg: String,
-    /// That only a part, or a smaller fabric of the same kind, is drawn; the picture says so too.
+    /// Set if only a part, or a smaller fabric of the same family, is drawn. The picture shows this note too.
     pub note: Option<String>,
 }
 
-/// Draws a fabric; one that is too large is represented by a small member of its family, which is said.
+/// Draws a fabric. A fabric that is too large is replaced by a small member of its family, with a note.
 pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
     let title = options.title.clone().unwrap_or_else(|| fabric.name().to_owned());
     let mut subtitle = options.subtitle.clone().unwrap_or_else(|| fabric.to_string());
@@ -84,14 +84,14 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
             let parallel = cable.forward.len().max(cable.back.len());
             let marked = parallel > 1 && (layout.cells.is_empty() || !classes.dense);
             if let (true, Some(first), Some(last)) = (marked, points.first(), points.last()) {
-                // Not half-way, where cables cross.
+                // Cables cross half-way, so the number stands elsewhere.
                 let middle = Point::new(first.x * 0.72 + last.x * 0.28, first.y * 0.72 + last.y * 0.28);
                 canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
                 canvas.text(middle.x, middle.y + 3.0, 9.0, Anchor::Middle, &format!("×{parallel}"), "");
             }
             if let (true, Some(first), Some(last)) = (state.is_crossed(), points.first(), points.last()) {
                 let half = if classes.dense { 3.0 } else { 4.0 };
-                // Beside the arrow of the direction that is left.
+                // The cross stands beside the arrow of the remaining direction.
                 let part = if state == State::Partly { 0.4 } else { 0.5 };
                 let at = Point::new(first.x + (last.x - first.x) * part, first.y + (last.y - first.y) * part);
                 cross(&mut canvas, at, half);
@@ -107,10 +107,11 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
     Drawing { svg: canvas.finish(width, y + MARGIN, &title), note }
 }
 
-/// Size of what is said of a picture that does not show all: nobody is to take it for the whole [px].
+/// Size of the note on an incomplete picture \[px\]; it is large so that nobody takes the picture for the
+/// whole.
 const NOTE: f64 = 18.0;
 
-/// A remark in a frame, in large type; returns where it ends.
+/// Draws a remark in a frame, in large type; returns the y coordinate below it.
 fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
     let lines = wrap(text, NOTE, (width - 2.0 * MARGIN - 20.0) / BOLD);
     let height = (NOTE + 5.0) * lines.len() as f64 + 14.0;
@@ -122,10 +123,10 @@ fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
     y + height
 }
 
-/// Nodes, switches and what is written about them.
+/// Draws nodes, switches and their labels.
 pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, offset: Point) {
     let moved = |point: Point| point.plus(offset.x, offset.y);
-    // What is smaller lies above what is larger: nodes above switches, these above bars.
+    // Smaller marks lie above larger ones: nodes above switches, switches above bars.
     let rank = |mark: &Mark| match mark {
         Mark::Bar(_) => 0,
         Mark::Box(..) => 1,
@@ -160,14 +161,14 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
         let at = moved(*at);
         let fill = if *strong { INK } else { GREY };
         let weight = if *strong { r#" font-weight="bold""# } else { "" };
-        // A white edge keeps it apart from links that pass.
+        // A white edge separates the label from links behind it.
         let halo = r##" stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke""##;
         canvas.text(at.x, at.y, *size, *anchor, text, &format!(r#"fill="{fill}"{weight}{halo}"#));
     }
 }
 
-/// Whether messages go from the second end of a cable to the first alone, or the other way; `None` where they go both
-/// ways, or none.
+/// Returns the direction of a cable that carries messages one way only: true if from its second end to its
+/// first.
 fn direction(fabric: &Fabric, cable: &Cable) -> Option<bool> {
     let goes = |links: &[LinkId]| links.iter().any(|&link| !fabric.has_failed(link));
     match (goes(&cable.forward), goes(&cable.back)) {
@@ -177,7 +178,7 @@ fn direction(fabric: &Fabric, cable: &Cable) -> Option<bool> {
     }
 }
 
-/// What is shown when a cable is pointed at.
+/// Returns the tooltip of a cable.
 fn tooltip(fabric: &Fabric, cable: &Cable) -> String {
     let all: Vec<String> = cable
         .forward
@@ -192,17 +193,17 @@ fn tooltip(fabric: &Fabric, cable: &Cable) -> String {
     all.join("; ")
 }
 
-/// Kinds of cables by bandwidth, largest first: each has its width, lightness and dashes.
+/// Kinds of cables by bandwidth, largest first; each has its width, lightness and dashes.
 struct Classes {
     capacities: Vec<f64>,
     any_one_way: bool,
-    /// So many cables that wide lines would run together.
+    /// Set if there are too many cables for wide lines.
     dense: bool,
-    /// There are bars, so boxes are routers.
+    /// Set if there are bars for crossbars; boxes are then routers.
     crossbars: bool,
 }
 
-/// Most bandwidths in a legend.
+/// Largest number of bandwidths in a legend.
 const MOST_CLASSES: usize = 8;
 const SWITCH: Fill = Fill("#ffffff", r##"stroke="#1b1f24" stroke-width="1.1" rx="2""##);
 const DASHES: [&str; 4] = ["", "7 3", "2.5 2.5", "9 3 2 3"];
@@ -213,7 +214,7 @@ impl Classes {
         let cables = &layout.cables;
         let mut capacities: Vec<f64> = cables.iter().map(|cable| capacity(fabric, cable)).collect();
         if !layout.cells.is_empty() {
-            // Of what the matrix counts, too.
+            // Cables that the matrix counts have a class too.
             capacities.extend(fabric.links().ids().map(|id| built(fabric, id)));
         }
         capacities.arrange_by(|a, b| b.total_cmp(a));
@@ -257,7 +258,8 @@ impl Classes {
         legend
     }
 
-    /// `1 GB/s each way, latency 0 ps: 32 links to and from nodes, 64 links along x`.
+    /// Describes a kind of cable: `1 GB/s each way, latency 0 ps: 32 links to and from nodes, 64 links along
+    /// x`.
     fn describe(&self, fabric: &Fabric, capacity: f64) -> String {
         let mut latencies = (f64::INFINITY, 0.0f64);
         let mut roles: Vec<(LinkRole, usize)> = Vec::new();
@@ -295,13 +297,13 @@ impl Classes {
     }
 }
 
-/// The larger bandwidth of the two directions of a cable, of one of its links \[B/s\].
+/// Returns the larger bandwidth of the two directions of a cable \[B/s\], per link.
 fn capacity(fabric: &Fabric, cable: &Cable) -> f64 {
     let all = cable.forward.iter().chain(&cable.back);
     all.map(|&id| built(fabric, id)).fold(0.0, f64::max)
 }
 
-/// What a link was built for \[B/s\].
+/// Returns the nominal bandwidth of a link \[B/s\].
 fn built(fabric: &Fabric, link: LinkId) -> f64 {
     fabric.built_for(link).unwrap_or(fabric.link(link).capacity).bytes_per_second()
 }

@@ -1,4 +1,4 @@
-//! Figures of fabrics side by side: a panel for each figure, in it a bar for each fabric, from 0.
+//! Figures of fabrics side by side: a panel for each figure, with a bar for each fabric, from 0.
 
 use super::axis::Axis;
 use super::lanes::{Lane, Lanes, Span};
@@ -10,8 +10,8 @@ use hayase::sweep::fabrics::FabricFigures;
 /// Panels side by side.
 const COLUMNS: usize = 3;
 
-/// Draws what any of the fabrics has a figure for. Bars of a panel share an axis from 0 to the largest; the best of a
-/// figure is dark, where one is better than others.
+/// Draws every figure that is known for at least one fabric. Bars of a panel share an axis from 0 to the
+/// largest. The best bar is dark if one end of the scale is better.
 pub fn fabrics(all: &[FabricFigures], subtitle: &str) -> String {
     let names: Vec<String> = all.iter().map(|of| short(&of.name)).collect();
     let title = match all.len() {

@@ -1,4 +1,4 @@
-//! What has failed, and what carries another bandwidth than it was built for, in a picture of a fabric.
+//! Marks of failed links and of links with a changed bandwidth in a picture of a fabric.
 
 use super::canvas::{Canvas, Point};
 use super::layout::Cable;
@@ -7,21 +7,21 @@ use crate::table::count;
 use hayase::fabric::Fabric;
 use hayase::ids::{LinkId, VertexId};
 
-/// A cable of which nothing is left.
+/// Pen of a cable whose links have all failed.
 const FAILED_LINE: Pen = Pen::new(FAILED, 1.4).dashed("1.5 3");
-/// A cable that carries another bandwidth.
+/// Pen of a cable with a changed bandwidth.
 const DEGRADED_LINE: Pen = Pen::new("#d97706", 2.6).dashed("8 3");
 
-/// What has become of a cable.
+/// State of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// It is as it was built.
+    /// All links work with their nominal bandwidth.
     Whole,
-    /// Some of its links carry another bandwidth than they were built for, and none has failed.
+    /// Some links have a changed bandwidth, and none has failed.
     Degraded,
-    /// Some of its links have failed: one direction, or one of several parallel ones.
+    /// Some links have failed: one direction, or one of several parallel ones.
     Partly,
-    /// All of its links have failed.
+    /// All links have failed.
     Failed,
 }
 
@@ -37,7 +37,7 @@ impl State {
         }
     }
 
-    /// How its line is drawn, where not as that of a whole one.
+    /// Returns the pen of the cable's line if it differs from that of an intact one.
     pub(super) fn line(self) -> Option<Pen> {
         match self {
             Self::Whole | Self::Partly => None,
@@ -46,25 +46,25 @@ impl State {
         }
     }
 
-    /// Whether it is crossed out.
+    /// True if the cable is crossed out.
     pub(super) fn is_crossed(self) -> bool {
         matches!(self, Self::Partly | Self::Failed)
     }
 }
 
-/// What is said of a link behind its name: `failed`, or what it carries and what it was built for.
+/// Returns the state of a link that is not intact: `failed`, or its present and nominal bandwidth.
 pub(super) fn of_link(fabric: &Fabric, link: LinkId) -> Option<String> {
     let built = || Some(format!("{} of {}", fabric.link(link).capacity, fabric.built_for(link)?));
     if fabric.has_failed(link) { Some("failed".to_owned()) } else { built() }
 }
 
-/// A stroke through a cell of a matrix or a map.
+/// Draws a stroke through a cell of a matrix or a map.
 pub(super) fn stroke(canvas: &mut Canvas, at: Point, width: f64, height: f64) {
     let attributes = format!(r#"stroke="{FAILED}" stroke-width="{}""#, (width.min(height) / 8.0).clamp(0.8, 2.0));
     canvas.line(at.plus(0.0, height), at.plus(width, 0.0), &attributes);
 }
 
-/// How many links have failed, and how many carry another bandwidth.
+/// Counts the failed links and those with a changed bandwidth.
 fn counts(fabric: &Fabric) -> [u64; 2] {
     let links = fabric.links();
     let failed = links.ids().filter(|&link| fabric.has_failed(link)).count();
@@ -72,7 +72,7 @@ fn counts(fabric: &Fabric) -> [u64; 2] {
     [failed as u64, degraded as u64]
 }
 
-/// `4 links have failed, 2 links carry another bandwidth than they were built for`; `None` where all are whole.
+/// Returns a sentence on failed links and links with a changed bandwidth; `None` if all links are intact.
 pub(super) fn words(fabric: &Fabric) -> Option<String> {
     let [failed, degraded] = counts(fabric);
     let have = |n: u64| if n == 1 { "has" } else { "have" };
@@ -89,7 +89,7 @@ pub(super) fn words(fabric: &Fabric) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Returns how to read what is marked.
+/// Returns the meanings of the marks.
 pub(super) fn legend(fabric: &Fabric) -> Legend {
     let [failed, degraded] = counts(fabric);
     let mut vertices = (0..fabric.nodes() + fabric.switches()).map(VertexId);

@@ -1,4 +1,5 @@
-//! Master/slave programs: time and efficiency over the number of workers, and what each worker did when.
+//! Master/slave programs: time and efficiency over the number of workers, and the tasks of each worker over
+//! time.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{GREY, INK};
@@ -13,22 +14,23 @@ use hayase::farm::Turn;
 use hayase::report::{FarmReport, Prediction};
 
 const INSIDE: (f64, f64) = (760.0, 300.0);
-/// Parts of the time.
+/// Units of fractions of the time.
 const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
 
-/// What is drawn of a prediction.
+/// Figure of a prediction that is drawn.
 type Value = fn(&Prediction) -> f64;
-/// Bounds: what each says.
+/// Name, pen and value of each bound.
 const BOUNDS: [(&str, Pen, Value); 4] = [
     ("bound: workers", Pen::new(GREY, 1.3).dashed("8 3"), |row| row.bounds.work_s.max(row.bounds.exchange_s)),
     ("bound: master", Pen::new(GREY, 1.3).dashed("2 3"), |row| row.bounds.master_s),
     ("bound: longest task", Pen::new(GREY, 1.3).dashed("1 5"), |row| row.bounds.longest_s),
     ("bound: network", Pen::new(GREY, 1.3).dashed("8 3 2 3"), |row| row.bounds.network_s.unwrap_or(0.0)),
 ];
-/// Dashes of the time of the master, which tell it from that of the workers.
+/// Dashes of the time of the master, to tell it from that of the workers.
 const MASTER: &str = "3 3";
 
-/// Draws time and efficiency of predictions over the number of workers, or over what is varied with one number of them.
+/// Draws time and efficiency of predictions over the number of workers; with a single number of workers, over
+/// the varied parameter.
 pub fn farm(report: &FarmReport) -> String {
     let rows = &report.predictions;
     let subtitle =
@@ -55,7 +57,7 @@ pub fn farm(report: &FarmReport) -> String {
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.arrange_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
-    // The least of all series: what none of them can beat.
+    // The smallest bound of all series, which none of them can beat.
     for (name, pen, value) in BOUNDS {
         let mut points: Vec<(f64, f64)> = Vec::new();
         for &i in &order {
@@ -94,11 +96,12 @@ pub fn farm(report: &FarmReport) -> String {
         .draw()
 }
 
-/// Where each prediction stands along the axis, from 0 to 1, and its label.
+/// Returns the place of each prediction along the axis, from 0 to 1, with its label, and the caption of the
+/// axis.
 fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>) {
     let rows = &report.predictions;
     if by_value {
-        // Values of what is varied stand side by side, whatever they are.
+        // Values of the varied parameter stand side by side, regardless of their size.
         let step = |i: usize| (i as f64 + 0.5) / rows.len().max(1) as f64;
         let label = |i: usize| rows[i].value.clone().unwrap_or_default();
         let caption = report.varied.clone().unwrap_or_default();
@@ -109,18 +112,19 @@ fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>
     ("workers".to_owned(), rows.iter().map(place).collect())
 }
 
-/// Most workers and turns of a Gantt picture.
+/// Largest numbers of workers and of turns in a Gantt chart.
 const MOST_WORKERS: usize = 64;
 const MOST_TURNS: usize = 4000;
 const TONES: [Fill; 2] = [Fill("#2f6f8f", ""), Fill("#5b9ab8", "")];
-/// Computation that a worker did not finish.
+/// Fill of computation that a lost worker did not finish.
 const LOST: Fill = Fill("#ffffff", r##"stroke="#a3252c" stroke-width="1.2" stroke-dasharray="3 2""##);
-/// The time from the master's message to the result's arrival.
+/// Pen of the time from the master's message to the result's arrival.
 const EXCHANGE: Pen = Pen::new(GREY, 0.8);
 
-/// Draws what each worker computed when; what a lost worker did not finish is hatched out.
+/// Draws the computation of each worker over time. Computation that a lost worker did not finish has a dashed
+/// edge.
 ///
-/// Up to 64 workers and 4,000 messages; of a larger run the first, which the picture says.
+/// A larger run is cut to the first 64 workers and 4,000 messages, with a remark.
 pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String {
     let busy: f64 = turns.iter().map(|turn| (turn.end - turn.start).seconds()).sum();
     let part = if time_s > 0.0 { busy / (time_s * workers.max(1) as f64) } else { 0.0 };
@@ -151,7 +155,7 @@ pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String
         let spans = &mut lanes[turn.worker as usize].spans;
         let is_lost = !turn.back.is_finite();
         let back = if is_lost { turn.end } else { turn.back };
-        // From when the master sends to when the result is back: a thin line; the computation: a bar.
+        // The exchange, from the master's send to the arrival of the result, is a thin line; the computation is a bar.
         spans.push(Span::new(turn.given.seconds(), back.seconds(), Sign::Line(EXCHANGE)));
         let fill = if is_lost { LOST } else { TONES[spans.len() / 2 % 2] };
         let text = if turn.tasks == 1 { turn.first.to_string() } else { format!("{} x{}", turn.first, turn.tasks) };

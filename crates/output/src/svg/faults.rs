@@ -1,4 +1,5 @@
-//! How many times as long runs take over the part that failed: a line for each of what is compared, with its interval.
+//! Slowdown of runs over the fraction of failed links: a line for each compared configuration, with its
+//! interval.
 
 use super::axis::Axis;
 use super::chart::{Chart, Series as Drawn};
@@ -9,13 +10,14 @@ use hayase::base::Arrange;
 use hayase::faults::part;
 use hayase::report::{Comparison, ComparisonRow, FAULTS, varying};
 
-/// A line: its name, and its rows with the part that failed, in order of that.
+/// Line: its name, and its rows with the failed fraction, in ascending order.
 struct Series<'a> {
     name: String,
     rows: Vec<(f64, &'a ComparisonRow)>,
 }
 
-/// Draws the slowdown of a comparison over the part that failed; where names failed instead, they stand side by side.
+/// Draws the slowdown of a comparison over the failed fraction. If failures are named, the names stand side
+/// by side.
 pub fn faults(comparison: &Comparison) -> String {
     let series = series(&comparison.rows);
     let points = || series.iter().flat_map(|series| &series.rows);
@@ -34,7 +36,7 @@ pub fn faults(comparison: &Comparison) -> String {
     }
     let (mut drawn, mut legend) = (Vec::new(), Vec::new());
     for (number, Series { name, rows }) in series.iter().enumerate() {
-        // Lines side by side, so that intervals of the same part do not cover each other.
+        // Lines are shifted, so that intervals at the same fraction do not overlap.
         let aside = (number as f64 - (series.len() as f64 - 1.0) / 2.0) * 0.004;
         let known = || rows.iter().filter_map(|(percent, row)| Some((place(*percent) + aside, row.slowdown?)));
         let intervals = known().filter(|(_, slowdown)| slowdown.seeds > 1);
@@ -62,7 +64,7 @@ fn subtitle(comparison: &Comparison) -> String {
     text
 }
 
-/// The rows by what they have in common beside what failed, in order of the part that failed.
+/// Groups the rows by their choices other than failures, in order of the failed fraction.
 fn series(rows: &[ComparisonRow]) -> Vec<Series<'_>> {
     let names = rows.first().map(ComparisonRow::names).unwrap_or_default();
     let shown: Vec<usize> = varying(rows).into_iter().filter(|&choice| names[choice] != FAULTS).collect();
@@ -76,7 +78,7 @@ fn series(rows: &[ComparisonRow]) -> Vec<Series<'_>> {
         let percent = match part(text) {
             Some(Ok(part)) => part * 100.0,
             _ => {
-                // Names stand side by side, in the order in which they come.
+                // Names stand side by side, in order of first appearance.
                 let at = words.iter().position(|word| *word == text).unwrap_or_else(|| {
                     words.push(text);
                     words.len() - 1

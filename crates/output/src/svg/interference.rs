@@ -1,4 +1,4 @@
-//! Which job delays which: a square for each pair, darker where more time is lost.
+//! Interference between jobs: a square for each pair, darker where more time is lost.
 
 use super::axis::{Axis, SECONDS};
 use super::cells::{Cell, Cells};
@@ -8,10 +8,10 @@ use crate::table::seconds;
 use hayase::base::Arrange;
 use hayase::report::JobsReport;
 
-/// Jobs at most in a picture: those with most to do with the others.
+/// Largest number of jobs in a picture; those that lose or cause most delay are kept.
 const MOST: usize = 40;
 
-/// Draws what the messages of each job (down) lost to those of each (across), their own job framed.
+/// Draws the time that messages of each job (down) lost to those of each job (across). The own job is framed.
 pub fn interference(report: &JobsReport) -> String {
     let pairs = report.interference.as_deref().unwrap_or_default();
     let all = report.jobs.len();
@@ -44,7 +44,7 @@ pub fn interference(report: &JobsReport) -> String {
     .draw()
 }
 
-/// The jobs that are drawn, in their order.
+/// Returns the jobs that are drawn, in their order.
 fn shown(all: usize, delay: impl Fn(usize, usize) -> f64) -> Vec<usize> {
     let weight = |job: usize| (0..all).map(|other| delay(job, other) + delay(other, job)).sum::<f64>();
     let mut jobs: Vec<(f64, usize)> = (0..all).map(|job| (weight(job), job)).collect();

@@ -1,4 +1,4 @@
-//! Several jobs on one fabric: when each ran, and how long it would have taken alone.
+//! Several jobs on one fabric: the time of each on a common axis, and its time alone.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
@@ -8,7 +8,8 @@ use super::sign::{Fill, Sign};
 use crate::table::seconds;
 use hayase::report::{JobReport, JobsReport};
 
-/// Forms tell as well: alone is thin, a background pale and framed.
+/// Bar of a job. Signs differ in form too: the bar of the time alone is thin, that of a background job pale
+/// and framed.
 const BUSY: Sign = Sign::Box(Fill("#2f6f8f", ""), 0.0, 0.55);
 const ALONE: Sign = Sign::Box(Fill(INK, ""), 0.62, 0.75);
 const IDLE: Sign = Sign::Box(Fill("#a9c4d1", FRAME), 0.0, 0.55);

@@ -1,4 +1,4 @@
-//! Lanes as data: rows of spans along one axis. Bars side by side are lanes, and so are timelines.
+//! Lanes as data: rows of spans along one axis. Lists of bars and timelines are lanes.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, FAINT, INK, Point, text_width};
@@ -12,7 +12,7 @@ pub(super) struct Span {
     pub from: f64,
     pub to: f64,
     pub sign: Sign,
-    /// Text inside, where there is room for it.
+    /// Text inside, if there is room for it.
     pub text: String,
 }
 
@@ -22,7 +22,7 @@ impl Span {
         Self { from, to, sign, text: String::new() }
     }
 
-    /// Creates a box that takes a part of the lane's height.
+    /// Creates a box that takes a fraction of the lane's height.
     pub(super) fn bar(from: f64, to: f64, fill: Fill, part: (f64, f64)) -> Self {
         Self::new(from, to, Sign::Box(fill, part.0, part.1))
     }
@@ -32,9 +32,9 @@ impl Span {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Lane {
     pub name: String,
-    /// The heading above the lane; empty where it has none.
+    /// Heading above the lane; empty if it has none.
     pub heading: String,
-    /// Height [px].
+    /// Height \[px\].
     pub height: f64,
     pub spans: Vec<Span>,
     /// Text behind the last span.
@@ -43,24 +43,24 @@ pub(super) struct Lane {
     pub figures: Vec<String>,
     /// True if texts are bold.
     pub is_strong: bool,
-    /// Text that is shown when the lane is pointed at; empty where there is none.
+    /// Tooltip; empty if there is none.
     pub tooltip: String,
 }
 
-/// Message from a time and a lane to others; true if it arrives there, and so has a head.
+/// Message from a time and lane to another; true if its arrival is shown, so that it has a head.
 pub(super) type Arrow = ((f64, f64), (f64, f64), bool);
 
 /// Lanes below each other.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Lanes {
-    /// The name, above all, and what is said of it.
+    /// Name at the top, and a remark on it.
     pub name: (String, &'static str),
-    /// The axis of all spans, what its values are, and its width [px]. An axis without ticks is not drawn.
+    /// Axis of all spans, its caption, and its width \[px\]. An axis without ticks is not drawn.
     pub axis: Axis,
     pub caption: &'static str,
     pub width: f64,
     pub lanes: Vec<Lane>,
-    /// Headings and widths [px] of the columns right of the axis.
+    /// Headings and widths \[px\] of the columns right of the axis.
     pub columns: Vec<(&'static str, f64)>,
     pub uprights: Vec<Limit>,
     /// Messages between times and lanes. The middle of the first lane is 0.5.
@@ -71,11 +71,11 @@ pub(super) struct Lanes {
     pub is_ruled: bool,
 }
 
-/// Height of a heading, and of what stands above and below lanes [px].
+/// Height of a heading, and of the texts above and below lanes \[px\].
 const HEADING: f64 = 24.0;
 const ROW: f64 = 16.0;
 const BELOW: f64 = 36.0;
-/// Room for the name of a lane, and for the text behind one, at most [px].
+/// Largest width of the name of a lane, and of the text behind one \[px\].
 const NAMES: f64 = 330.0;
 const RULED_NAMES: f64 = 110.0;
 const BEHIND: f64 = 340.0;
@@ -119,7 +119,7 @@ impl Lanes {
         self.width * if value.is_finite() { self.axis.place(value) } else { 0.0 }
     }
 
-    /// Returns the end of the last span of a lane [px].
+    /// Returns the x coordinate of the end of the last span of a lane \[px\].
     fn end(&self, lane: &Lane) -> f64 {
         lane.spans.iter().map(|span| self.x(span.to)).fold(0.0, f64::max)
     }
@@ -181,7 +181,7 @@ impl Part for Lanes {
             right += wide;
             canvas.text(right, top - 6.0, 11.0, Anchor::End, heading, bold);
         }
-        // Behind the spans, so before them.
+        // The axis is drawn first, so that it lies behind the spans.
         if !self.axis.ticks.is_empty() {
             self.axis.draw(canvas, left, self.width, top, bottom, self.caption);
         }
@@ -209,7 +209,7 @@ impl Part for Lanes {
             canvas.polyline(&points, r##"fill="none" stroke="#ffffff" stroke-width="3.4" stroke-opacity="0.75""##);
             PATH.trace(canvas, &points);
         }
-        // Headings reach across.
+        // The line at 0 is interrupted by headings.
         for (top, high) in tops {
             canvas.line(Point::new(left, top), Point::new(left, top + high), &format!(r#"stroke="{INK}""#));
         }

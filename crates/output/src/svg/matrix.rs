@@ -1,4 +1,4 @@
-//! The communication matrix: bytes by sender and receiver.
+//! Communication matrix: bytes by sender and receiver.
 
 use super::axis::{Axis, BYTES};
 use super::cells::{Cell, Cells, Ramp, shade};
@@ -6,13 +6,13 @@ use super::picture::Picture;
 use hayase::record::Matrix;
 use hayase::units::Bytes;
 
-/// Most rows of a picture.
+/// Largest number of rows of a picture.
 const MOST: u32 = 64;
-/// Width and height of all cells [px].
+/// Width and height of all cells \[px\].
 pub(super) const SIDE: f64 = 680.0;
 
-/// Draws who sent how many bytes to whom: senders down, receivers across, darker is more. More than 64 ranks are put
-/// together in groups of neighbours, which the picture says.
+/// Draws the bytes sent between each pair of ranks: senders down, receivers across, darker is more. More than
+/// 64 ranks are combined in groups of neighbours, with a remark.
 pub fn matrix(matrix: &Matrix, ranks: u32, title: &str, subtitle: &str) -> String {
     let group = ranks.div_ceil(MOST).max(1);
     let count = ranks.div_ceil(group).max(1) as usize;
@@ -41,7 +41,7 @@ pub fn matrix(matrix: &Matrix, ranks: u32, title: &str, subtitle: &str) -> Strin
     Picture::new(title, subtitle).remarks((group > 1).then(remark)).with(ramp(&axis, "sent")).with(cells).draw()
 }
 
-/// Returns a cell that is darker the larger its part of the most.
+/// Returns a cell that is darker for a larger fraction of the maximum.
 pub(super) fn cell(row: usize, column: usize, part: f64, text: String) -> Cell {
     let (colour, is_dark) = (shade(part), part > 0.45);
     Cell { row, column, colour, is_dark, text, is_strong: false, tooltip: String::new() }

@@ -1,8 +1,8 @@
-//! Pictures: fabrics, link loads, timelines, comparisons and rates as SVG.
+//! Pictures as SVG: fabrics, link loads, timelines, comparisons and rates.
 //!
-//! Every picture is a text of its own: a title that says what it shows, units wherever there are numbers, a legend.
-//! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
-//! input gives the same bytes. All is written by a small writer of our own.
+//! Every picture stands by itself: its title says what it shows, numbers have units, and there is a legend.
+//! No fact is shown by hue alone: busy parts are also darker and wider, different kinds have different forms.
+//! The same input gives the same bytes. A small writer of our own writes the SVG.
 //!
 //! A report becomes a `Picture`: charts, lanes and cells as data, each with one renderer.
 

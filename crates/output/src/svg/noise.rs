@@ -1,4 +1,4 @@
-//! How far the delay of slow ranks travels: by rank, when it arrives there and how much later the rank ends.
+//! Delay caused by slow ranks: for each rank, the time at which it arrives and the delay of the rank's end.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
@@ -9,11 +9,11 @@ use hayase::report::NoiseReport;
 use hayase::units::Time;
 
 const INSIDE: (f64, f64) = (760.0, 210.0);
-/// Most ranks of which each bar is told when it is pointed at, and most slow ranks that are named.
+/// Largest number of ranks whose bars have tooltips, and of slow ranks that are named.
 const MOST_TOLD: usize = 190;
 const MOST_NAMED: u32 = 4;
 const LATE: Fill = Fill("#5b8db0", "");
-/// Own work is a dark outline over the pale bars, so that they are told apart without colour.
+/// Fill of own work: a dark outline over the pale bars, so that they differ without colour.
 const OWN: Fill = Fill("none", r##"stroke="#a03c1e" stroke-width="1.5""##);
 const REACHED: Pen = Pen::new(INK, 1.0).marked(Mark::Disc);
 const SLOW: Pen = Pen::new("#a03c1e", 1.0).marked(Mark::Square);
@@ -22,8 +22,8 @@ fn seconds(value: f64) -> String {
     Time::from_seconds(value.abs()).to_string()
 }
 
-/// Draws two charts over the ranks: above, when the delay reached each; below, how much later each ended, beside how
-/// much longer its own work took.
+/// Draws two charts over the ranks. The upper one shows when the delay reached each rank. The lower one shows
+/// how much later the rank ended, and how much longer its own work took.
 pub fn noise(noise: &NoiseReport, title: &str) -> String {
     let sign = if noise.cost_s < 0.0 { "-" } else { "" };
     let subtitle = format!(
@@ -79,7 +79,7 @@ fn later(noise: &NoiseReport) -> Chart {
             late.push(column(rank.rank, (0.0, delay), if is_told { told } else { String::new() }));
         }
         if slowed > 0.0 {
-            // Outlines side by side would hide what is inside.
+            // Outlines of adjacent narrow bars would hide their inside, so only the tops are drawn.
             let foot = if is_told || few { 0.0 } else { (slowed - 0.005 * most).max(0.0) };
             own.push(column(rank.rank, (foot, slowed), String::new()));
         }

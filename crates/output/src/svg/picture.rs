@@ -1,11 +1,12 @@
-//! Pictures as data: a heading, a legend, remarks, and parts below each other, which are charts, lanes or cells.
+//! Pictures as data: a heading, a legend, remarks, and parts below each other, which are charts, lanes or
+//! cells.
 
 use super::canvas::{Canvas, MARGIN, Point};
 use super::sign::{Legend, Sign, legend};
 
 /// Part of a picture.
 pub(super) trait Part {
-    /// Returns width and height [px].
+    /// Returns width and height \[px\].
     fn size(&self) -> (f64, f64);
     /// Draws the part with its upper left corner at a point.
     fn draw(&self, canvas: &mut Canvas, at: Point);
@@ -22,9 +23,9 @@ pub(super) struct Picture {
     notes: Vec<String>,
 }
 
-/// Least width of what is inside the margins [px].
+/// Smallest width inside the margins \[px\].
 const LEAST_WIDTH: f64 = 560.0;
-/// Space between parts [px].
+/// Space between parts \[px\].
 const GAP: f64 = 18.0;
 
 impl Picture {
@@ -75,7 +76,7 @@ impl Picture {
     }
 }
 
-/// Parts of one kind in rows of this many, their lower edges in a line.
+/// Parts of one kind in rows of this length, with their lower edges aligned.
 pub(super) struct Tiles<P>(pub Vec<P>, pub usize);
 
 impl<P: Part> Tiles<P> {

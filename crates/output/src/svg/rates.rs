@@ -1,4 +1,4 @@
-//! The rates of messages that are all under way at once, sorted, with what holds them back.
+//! Rates of messages that are all under way at once, sorted, with their bottleneck links.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use hayase::base::Arrange;
 use hayase::report::Rate;
 use hayase::units::Bandwidth;
 
-/// Bottlenecks in the list.
+/// Number of bottleneck links in the list.
 const LISTED: usize = 12;
 
-/// Draws rates, fastest first, and lists the links that hold most messages back.
+/// Draws rates, fastest first, and lists the links that are the bottleneck of most messages.
 pub fn rates(rates: &[Rate], title: &str) -> String {
     let mut values: Vec<f64> = rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite()).collect();
     values.arrange_by(|a, b| b.total_cmp(a));
@@ -37,18 +37,18 @@ pub fn rates(rates: &[Rate], title: &str) -> String {
     picture.with(sorted(&values)).with(bottlenecks).notes(notes).draw()
 }
 
-/// Returns the rates, which fall, over their number.
+/// Returns a chart of the rates in descending order.
 fn sorted(values: &[f64]) -> Chart {
     let up = Axis::fitting(values[values.len() - 1], values[0], 6, BYTES_PER_SECOND);
     let mut steps = Vec::new();
     let mut from = 0;
-    // Equal rates in a row are one step.
+    // Successive equal rates are one step.
     for equal in values.chunk_by(|a, b| a == b) {
         steps.extend([from, from + equal.len()].map(|at| (at as f64, equal[0])));
         from += equal.len();
     }
     let mut series = Vec::new();
-    // From 0 up areas mean something; logarithms have no 0.
+    // An area has a meaning only if the axis begins at 0.
     if !up.is_logarithmic() {
         let outline = steps.iter().copied().chain([(from as f64, 0.0), (0.0, 0.0)]).collect();
         series.push(Series::Area(r##"fill="#9dbccc" fill-opacity="0.35""##, outline));
@@ -58,7 +58,7 @@ fn sorted(values: &[f64]) -> Chart {
     Chart::new((730.0, 270.0), across, (up, "rate"), series)
 }
 
-/// Returns the links that hold messages back, by how many, and a note on those that are left out.
+/// Returns the bottleneck links by the number of messages that they hold back, and a note on those left out.
 fn bottlenecks(rates: &[Rate]) -> (Lanes, Option<String>) {
     let mut by_link: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for rate in rates {

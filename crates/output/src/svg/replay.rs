@@ -1,4 +1,5 @@
-//! What ranks do and when, the messages between them and the critical path: a band for each rank.
+//! Timeline of a replay: a band of activities for each rank, the messages between ranks and the critical
+//! path.
 
 use super::lanes::{Lane, Lanes, PATH, Span as Bar};
 use super::picture::Picture;
@@ -10,18 +11,18 @@ use hayase::player::{ActivityKind, Transfer};
 use hayase::record::{History, PathStep};
 use hayase::units::Time;
 
-/// Most bands of a picture.
+/// Largest number of bands of a picture.
 const MOST_RANKS: u32 = 64;
-/// Most arrows: more of them hide what ranks do.
+/// Largest number of arrows; more would hide the activities.
 const MOST_ARROWS: usize = 200;
-/// Most regions, each a row above the bands.
+/// Largest number of regions, each a row above the bands.
 const MOST_REGIONS: usize = 8;
 const REGION: Fill = Fill("#8a6d1f", "");
-/// Width of the axis [px].
+/// Width of the axis \[px\].
 const WIDTH: f64 = 1080.0;
 
-/// Form of a kind: its colour, and the part of the band it takes, from the top. Kinds differ in height and place,
-/// so that they can be told apart without colour.
+/// Returns the form of a kind: its colour, and the fraction of the band it takes, from the top. Kinds differ
+/// in height and place, so that they can be told apart without colour.
 fn form(kind: ActivityKind) -> (&'static str, f64, f64) {
     match kind {
         ActivityKind::Compute => ("#2f6f8f", 0.0, 1.0),
@@ -33,33 +34,35 @@ fn form(kind: ActivityKind) -> (&'static str, f64, f64) {
     }
 }
 
-/// Colour of a kind.
+/// Returns the colour of a kind.
 pub(super) fn colour(kind: ActivityKind) -> &'static str {
     form(kind).0
 }
 
-/// A region of the program: its name, and from when to when each execution was.
+/// Region of the program: its name, and the begin and end of each execution.
 pub type Region<'a> = (&'a str, &'a [(Time, Time)]);
 
-/// What was played, and which part of it is drawn.
+/// Replayed program, and the part of it that is drawn.
 #[derive(Clone, Copy)]
 pub struct Played<'a> {
-    /// What ranks did, and the messages.
+    /// Activities of ranks, and messages.
     pub history: &'a History,
-    /// The critical path.
+    /// Critical path.
     pub path: &'a [PathStep],
-    /// How many ranks there are.
+    /// Number of ranks.
     pub ranks: u32,
-    /// When the last of them was done \[s\].
+    /// End of the last rank \[s\].
     pub makespan_s: f64,
-    /// The regions that have a row of their own.
+    /// Regions that have a row of their own.
     pub regions: &'a [Region<'a>],
-    /// From when to when.
+    /// Time that is drawn.
     pub window: Window,
 }
 
-/// Draws what so many ranks did: up to 64 bands; of more ranks some at even distances, which the picture says. What is
-/// too short to be seen is merged. Of too many messages those have an arrow that were waited for longest.
+/// Draws the activities of ranks, in up to 64 bands.
+///
+/// With more ranks, some at even distances are drawn, with a remark. Activities that are too short to be seen
+/// are merged. If there are too many messages, those with the longest waits have an arrow.
 pub fn replay(played: &Played<'_>, title: &str, subtitle: &str) -> String {
     let Played { history, path, ranks, makespan_s, regions, window } = *played;
     let span = window.of(makespan_s);
@@ -112,8 +115,8 @@ pub fn replay(played: &Played<'_>, title: &str, subtitle: &str) -> String {
         .draw()
 }
 
-/// Returns the messages that have an arrow, the lightest first: what was waited for longest, and of equal ones the
-/// largest, weighs most. Those that have none are remarked.
+/// Returns the messages that have an arrow, those of least weight first. The weight is the time that ranks
+/// waited for the message, then its size. Messages without an arrow are counted in a remark.
 fn heaviest<'a>(
     history: &History,
     ranks: &[u32],
@@ -159,7 +162,7 @@ fn legend(with_path: bool) -> Legend {
     legend
 }
 
-/// Returns a lane with the executions of a region; what is closer than a pixel is one.
+/// Returns a lane with the executions of a region; executions closer than a pixel are merged.
 fn of_region(&(name, spans): &Region<'_>, span: &Span, pixel: f64) -> Lane {
     const LONGEST: usize = 10;
     let name = match name.chars().count() {
@@ -180,7 +183,7 @@ fn of_region(&(name, spans): &Region<'_>, span: &Span, pixel: f64) -> Lane {
     Lane { name, height: 15.0, spans, ..Lane::default() }
 }
 
-/// Returns what one rank did in the window; true if something is so short that it was merged.
+/// Returns the activities of one rank in the window; true if some were so short that they were merged.
 fn band(history: &History, rank: u32, span: &Span, shortest: f64) -> (Vec<Bar>, bool) {
     let bar = |from: f64, to: f64, kind: ActivityKind| {
         let (colour, upper, lower) = form(kind);
@@ -203,7 +206,7 @@ fn band(history: &History, rank: u32, span: &Span, shortest: f64) -> (Vec<Bar>, 
             columns[(at.max(0.0) as usize).min(last)][activity.kind as usize] += to - from;
         }
     }
-    // Of what is too short, columns in which the same kind takes most are one bar.
+    // Activities that are too short are merged by column; adjacent columns with the same dominant kind are one bar.
     let most = |times: &[f64; ActivityKind::ALL.len()]| {
         let kinds = ActivityKind::ALL.into_iter().filter(|kind| times[*kind as usize] > 0.0);
         kinds.max_by(|a, b| times[*a as usize].total_cmp(&times[*b as usize]))

@@ -1,6 +1,6 @@
 //! Scales: utilisation as a colour and a width, percentages, round steps.
 
-/// From idle to busy; each step is darker than the one before, so that the order survives without colour.
+/// Colours from idle to busy. Each is darker than the one before, so that the order survives without colour.
 const COLOURS: [(u8, u8, u8); 7] = [
     (0xee, 0xf1, 0xf4),
     (0xf9, 0xdf, 0x9c),
@@ -18,24 +18,24 @@ pub(super) struct LoadScale {
 }
 
 impl LoadScale {
-    /// The scale for values up to `largest`.
+    /// Creates a scale for values up to `largest`.
     pub(super) fn up_to(largest: f64) -> Self {
         let limits = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0];
         let limit = limits.into_iter().find(|limit| largest <= limit * (1.0 + 1e-9)).unwrap_or(1.0);
         Self { limit }
     }
 
-    /// Where a value is on the scale, from 0 to 1.
+    /// Returns the place of a value on the scale, from 0 to 1.
     pub(super) fn position(self, value: f64) -> f64 {
         if value.is_finite() { (value / self.limit).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The colour of a value, in 64 steps.
+    /// Returns the colour of a value, in 64 steps.
     pub(super) fn colour(self, value: f64) -> String {
         mixed(&COLOURS, (self.position(value) * 64.0).round() / 64.0)
     }
 
-    /// The width of a line for a value [px].
+    /// Returns the width of a line for a value \[px\].
     pub(super) fn width(self, value: f64) -> f64 {
         1.2 + 3.3 * self.position(value)
     }
@@ -56,7 +56,7 @@ pub(super) fn mixed(colours: &[(u8, u8, u8)], place: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
-/// A fraction as a percentage with as many digits as mean something: `3.5 %`.
+/// Formats a fraction as a percentage with its significant digits: `3.5 %`.
 pub(super) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let text = match percent {
@@ -68,7 +68,7 @@ pub(super) fn percent(fraction: f64) -> String {
     format!("{text} %")
 }
 
-/// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `step`, and its decimals.
+/// Returns the smallest of 1, 2, 2.5, 5 times a power of ten that is not below `step`, and its decimals.
 pub(super) fn round_step(step: f64) -> (f64, usize) {
     let mut power = 1.0;
     let mut decimals = 0;

@@ -1,8 +1,8 @@
-//! Signs: how a line, a box or a mark is drawn, in a chart as in its legend.
+//! Signs: the appearance of a line, a box or a mark, the same in a chart and in its legend.
 
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, text_width, wrap};
 
-/// The form of the points of a line: forms are told apart without colour.
+/// Form of the points of a line, so that lines differ without colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mark {
     None,
@@ -17,7 +17,7 @@ pub(super) enum Mark {
 pub(super) struct Pen {
     pub colour: &'static str,
     pub width: f64,
-    /// Lengths of dashes and gaps; empty: none.
+    /// Lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static str,
     pub mark: Mark,
 }
@@ -84,7 +84,7 @@ impl Pen {
     }
 }
 
-/// Pens of lines, told apart by their marks and dashes too.
+/// Pens of lines, which differ in their marks and dashes too.
 pub(super) const PENS: [Pen; 8] = [
     Pen::new("#2f6f8f", 1.8).marked(Mark::Disc),
     Pen::new("#b3541e", 1.8).marked(Mark::Square),
@@ -96,7 +96,8 @@ pub(super) const PENS: [Pen; 8] = [
     Pen::new("#1b7a74", 1.8).dashed("2 3").marked(Mark::Ring),
 ];
 
-/// Returns the pen of a line by its number; of more lines than there are pens, the marks are others.
+/// Returns the pen of a line by its number. If there are more lines than pens, pens are repeated with other
+/// marks.
 pub(super) fn pen(number: usize) -> Pen {
     let marks = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Ring];
     let pen = PENS[number % PENS.len()];
@@ -112,7 +113,7 @@ pub(super) struct Fill(pub &'static str, pub &'static str);
 
 /// Edge of bars.
 pub(super) const EDGE: &str = r##"stroke="#2b4a5a" stroke-width="0.7""##;
-/// Fill of the best, or of what a chart is about.
+/// Fill of the best bar, or of the bars that a chart is about.
 pub(super) const STRONG: Fill = Fill("#2f6f8f", EDGE);
 /// Fill of other bars.
 pub(super) const PALE: Fill = Fill("#9dbccc", EDGE);
@@ -123,7 +124,7 @@ impl Fill {
         format!(r#"fill="{}" {}"#, self.0, self.1)
     }
 
-    /// Returns the colour of a text on it.
+    /// Returns the colour of text on the fill.
     fn ink(self) -> &'static str {
         let rgb = u32::from_str_radix(self.0.trim_start_matches('#'), 16).unwrap_or(u32::MAX);
         let luma = (rgb >> 16 & 255) * 299 + (rgb >> 8 & 255) * 587 + (rgb & 255) * 114;
@@ -134,32 +135,32 @@ impl Fill {
 /// Sign of a span in a lane, or of an entry in a legend.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Sign {
-    /// A line through the middle, with the mark of its pen in legends.
+    /// Line through the middle, with the mark of its pen in legends.
     Line(Pen),
-    /// The mark of a pen in the middle.
+    /// Mark of a pen in the middle.
     Mark(Pen),
-    /// A box that takes a part of the height: from the first number to the second, downwards.
+    /// Box that takes a part of the height, from the first fraction to the second, downwards.
     Box(Fill, f64, f64),
-    /// A disc at the end, full or empty.
+    /// Disc at the end, filled or empty.
     Dot(bool),
-    /// A line through the middle with bars at its ends.
+    /// Line through the middle with bars at its ends.
     Whisker,
-    /// A lower bound at the end: a red line with a head.
+    /// Lower bound at the end: a red line with a head.
     Bound,
-    /// An arrow through the middle.
+    /// Arrow through the middle.
     Arrow,
-    /// A node of a fabric.
+    /// Node of a fabric.
     Node,
-    /// A crossbar of a fabric.
+    /// Crossbar of a fabric.
     Crossbar,
-    /// A cable that carries messages in one direction only.
+    /// Cable that carries messages in one direction only.
     OneWay,
-    /// A cross, over a line where there is one.
+    /// Cross, over a line if there is one.
     Cross(Option<Pen>),
 }
 
 impl Sign {
-    /// Draws the sign between two places across and with a height, with a text where it has room.
+    /// Draws the sign between two x coordinates, at a height, with a text if it has room.
     pub(super) fn draw(self, canvas: &mut Canvas, (from, to): (f64, f64), (top, height): (f64, f64), text: &str) {
         let middle = top + height / 2.0;
         let (start, end) = (Point::new(from, middle), Point::new(to, middle));
@@ -206,7 +207,7 @@ impl Sign {
     }
 }
 
-/// Draws a message as a thin line, with a head where it arrives.
+/// Draws a message as a thin line, with a head if its arrival is shown.
 pub(super) fn arrow(canvas: &mut Canvas, from: Point, to: Point, has_head: bool) {
     canvas.line(from, to, &format!(r#"stroke="{INK}" stroke-width="0.8" stroke-opacity="0.6""#));
     let (dx, dy) = (to.x - from.x, to.y - from.y);
@@ -241,7 +242,7 @@ pub(super) fn one_way(canvas: &mut Canvas, points: &[Point], backwards: bool) {
     canvas.polygon(&head, &format!(r#"fill="{GREY}""#));
 }
 
-/// Draws a cross: what has failed.
+/// Draws a cross, the mark of failed parts.
 pub(super) fn cross(canvas: &mut Canvas, at: Point, half: f64) {
     for (dx, dy) in [(half, half), (half, -half)] {
         for (stroke, width) in [("#ffffff", 4), (FAILED, 2)] {
@@ -251,16 +252,16 @@ pub(super) fn cross(canvas: &mut Canvas, at: Point, half: f64) {
     }
 }
 
-/// Colour of what has failed.
+/// Colour of failed parts.
 pub(super) const FAILED: &str = "#c0182b";
 
-/// A legend: signs with their meanings. A sign without a text shares that of the next one.
+/// Legend: signs with their meanings. A sign without a text shares that of the next one.
 pub(super) type Legend = Vec<(Sign, String)>;
 
-/// Width of a sign in a legend [px].
+/// Width of a sign in a legend \[px\].
 const SAMPLE: f64 = 28.0;
 
-/// Draws a legend from `y` on in rows; returns the place below it.
+/// Draws a legend from `y` on in rows; returns the y coordinate below it.
 pub(super) fn legend(canvas: &mut Canvas, legend: &[(Sign, String)], y: f64, width: f64) -> f64 {
     let (mut x, mut y) = (MARGIN, y);
     // Signs that share a text stay in one row.

@@ -1,21 +1,22 @@
-//! Small members of a family: what is drawn in place of a fabric that is too large.
+//! Small members of a family, drawn in place of fabrics that are too large.
 
 use super::layout::irregular::{Core, MOST_NODES};
 use hayase::fabric::{Fabric, FabricBuilder, Irregular, Labels, Link, Sketch};
 use hayase::ids::{Id, VertexId};
 
-/// Most switches and links of a fabric that is drawn whole.
+/// Largest numbers of switches and links of a fabric that is drawn whole.
 const MOST_SWITCHES: u32 = 420;
 const MOST_LINKS: usize = 3000;
-/// Most switches of an irregular graph whose nodes are only counted.
+/// Largest number of switches of an irregular graph whose nodes are only counted.
 const MOST_COUNTED: usize = 150;
-/// Most vertices of the part of an irregular graph that is drawn instead.
+/// Largest number of vertices of the part of an irregular graph that is drawn instead.
 const FEW_VERTICES: usize = 120;
 
-/// A fabric of the same family, small enough to be drawn, and what it is; `None` where `fabric` can be drawn whole.
+/// Returns a fabric of the same family that is small enough to be drawn, and its description; `None` if
+/// `fabric` itself can be drawn.
 ///
-/// A tree keeps its levels and, up to rounding, its ratio of links up and down; a grid its dimensions; of an
-/// irregular graph what is nearest to node 0.
+/// A tree keeps its levels and, up to rounding, its ratio of links up and down; a grid keeps its dimensions.
+/// Of an irregular graph, the part nearest to node 0 is kept.
 pub fn small_member(fabric: &Fabric) -> Option<(Fabric, String)> {
     let too_many =
         fabric.nodes() > MOST_NODES || fabric.switches() > MOST_SWITCHES || fabric.links().len() > MOST_LINKS;
@@ -28,8 +29,8 @@ pub fn small_member(fabric: &Fabric) -> Option<(Fabric, String)> {
     }
 }
 
-/// Whether an irregular graph is small enough without the nodes that have a link to one switch alone: these are then
-/// counted there.
+/// True if an irregular graph is small enough without the nodes that are linked to a single switch. These
+/// nodes are then counted at their switches.
 fn is_told_by_switches(fabric: &Fabric) -> bool {
     let core = Core::of(fabric);
     let between = |link: &&Link| {
@@ -38,7 +39,7 @@ fn is_told_by_switches(fabric: &Fabric) -> bool {
     core.vertices.len() <= MOST_COUNTED && fabric.links().iter().filter(between).count() <= MOST_LINKS
 }
 
-/// The vertices nearest to node 0, breadth first, and the links among them.
+/// Returns the vertices nearest to node 0, breadth first, and the links among them.
 fn neighbourhood(fabric: &Fabric) -> (Fabric, String) {
     let graph = fabric.graph();
     let mut kept = vec![false; graph.node_count()];
@@ -48,7 +49,7 @@ fn neighbourhood(fabric: &Fabric) -> (Fabric, String) {
         if found >= FEW_VERTICES {
             break;
         }
-        // Nodes that nothing joins to the first are taken in order, as long as there is room.
+        // Nodes that are not connected to the first are taken in order, as long as there is room.
         queue.push_back(start);
         while let Some(vertex) = queue.pop_front() {
             if kept[vertex.index()] || found >= FEW_VERTICES {

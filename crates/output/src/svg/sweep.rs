@@ -1,4 +1,4 @@
-//! Sweeps: makespans over a parameter, as a field of two, and against what they cost.
+//! Sweeps: makespans over one parameter, as a field of two parameters, and against a cost.
 
 use super::axis::{Axis, BYTES, BYTES_PER_SECOND, SECONDS};
 use super::canvas::INK;
@@ -11,9 +11,9 @@ use hayase::base::Arrange;
 use hayase::plan::{Crossing, MeanRow, Means, VariedKey};
 use hayase::units::{Time, grouped};
 
-/// Charts beside and above each other at most.
+/// Largest number of charts of a picture.
 const MOST_PANELS: usize = 24;
-/// Points of a front that are named at most.
+/// Largest number of named points of a front.
 const MOST_NAMED: usize = 20;
 const NOTHING: &str = "no point has a makespan yet";
 /// Charts in a row.
@@ -21,11 +21,11 @@ const COLUMNS: usize = 2;
 /// Width and height of a chart [px].
 const CHART: (f64, f64) = (440.0, 270.0);
 
-/// Why a picture cannot be drawn of a plan.
+/// Reason why a picture of a plan cannot be drawn.
 pub type Undrawn = String;
 
-/// The two keys that a picture is about: the one with numbers that has most values, and of the others the one that is
-/// no number, or has most values.
+/// Chooses the two keys of a picture: the numeric key with most values, and of the others one that is not
+/// numeric or has most values.
 ///
 /// # Errors
 /// No key has several numbers.
@@ -45,8 +45,8 @@ pub fn axes_of(means: &Means) -> Result<[usize; 2], Undrawn> {
     Ok([across, lines.map_or(across, |(i, _)| i)])
 }
 
-/// Draws mean makespans over a key with numbers: a line for each value of `keys[1]`, a chart for each combination of
-/// the others; bars are 95 % intervals over seeds. Where lines cross is marked.
+/// Draws mean makespans over a numeric key: a line for each value of `keys[1]`, a chart for each combination
+/// of the other keys. Bars are 95 % intervals over seeds. Crossings of lines are marked.
 ///
 /// # Errors
 /// More charts or lines than can be told apart.
@@ -104,7 +104,8 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
     Ok(Picture::new(&means.plan, subtitle(means, true)).legend(legend).with(charts).draw())
 }
 
-/// Draws mean makespans as a field of two keys: the darker, the longer; a field for each combination of the others.
+/// Draws mean makespans as a field of two keys, darker for longer; a field for each combination of the other
+/// keys.
 ///
 /// # Errors
 /// More fields than have room.
@@ -120,7 +121,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         }
     }
     let panels = panels(means, keys)?;
-    // Nothing that takes no time has a logarithm: it is the lightest.
+    // A time of 0 has no logarithm; it gets the lightest colour.
     let positive = || means.rows.iter().map(|row| row.mean_s).filter(|mean| *mean > 0.0);
     let most = positive().fold(0.0, f64::max);
     let least = positive().fold(f64::INFINITY, f64::min).min(most);
@@ -128,7 +129,7 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
         true => ((mean / least).ln() / (most / least).ln()).max(0.0),
         false => 0.5,
     };
-    // Numbers in their order, words in that of the plan.
+    // Numbers are sorted, words stay in the order of the plan.
     let order = |key: &VariedKey| -> Vec<usize> {
         let mut order: Vec<usize> = (0..key.values.len()).collect();
         if let Some(numbers) = &key.numbers {
@@ -174,11 +175,11 @@ fn heat(part: f64) -> String {
     LoadScale::up_to(1.0).colour(part)
 }
 
-/// Draws mean makespans against a cost, a key with numbers or a figure that the plan keeps. What nothing beats in both
-/// is joined and named.
+/// Draws mean makespans against a cost: a numeric key or a figure that the plan keeps. The points of the
+/// Pareto front are joined and named.
 ///
 /// # Errors
-/// A cost that is not there or is no number.
+/// A cost that does not exist or is not numeric.
 pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
     if means.rows.is_empty() {
         return Err(NOTHING.to_owned());
@@ -250,7 +251,7 @@ fn panel_name(means: &Means, keys: [usize; 2], rest: &[usize]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// `3 of 4 points`, and what intervals are of.
+/// Returns the subtitle: `3 of 4 points`, and the meaning of the intervals.
 fn subtitle(means: &Means, bars: bool) -> String {
     let bars = if bars { ", bars: 95 % intervals" } else { "" };
     let seeds = means_of(means.rows.iter().map(|row| row.seeds as usize));
@@ -269,7 +270,7 @@ fn subtitle(means: &Means, bars: bool) -> String {
     text
 }
 
-/// Returns how many seeds means are of: `means of 3 seeds`.
+/// Returns the number of seeds of the means: `means of 3 seeds`.
 pub(super) fn means_of(seeds: impl Iterator<Item = usize> + Clone) -> String {
     match (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0)) {
         (_, 0 | 1) => "one run each".to_owned(),
@@ -282,7 +283,7 @@ fn too_many(key: &VariedKey, most: usize) -> Undrawn {
     format!("`{}` has {} values, and {most} are the most that can be told apart", key.name, key.values.len())
 }
 
-/// The rows of each picture, by the choices of the other keys.
+/// Rows of each panel, by the values of the other keys.
 type Panels<'a> = Vec<(Vec<usize>, Vec<&'a MeanRow>)>;
 
 fn panels(means: &Means, keys: [usize; 2]) -> Result<Panels<'_>, Undrawn> {
@@ -312,7 +313,7 @@ fn time(seconds: f64) -> String {
     Time::from_seconds(seconds).to_string()
 }
 
-/// A number with its unit, for people.
+/// Formats a number with its unit.
 pub fn number(value: f64, unit: &str) -> String {
     let scaled = |units: &[(&str, f64)]| {
         let (unit, factor) = units.iter().rev().find(|(_, factor)| value >= *factor).unwrap_or(&units[0]);
@@ -327,7 +328,7 @@ pub fn number(value: f64, unit: &str) -> String {
     }
 }
 
-/// With four digits.
+/// Formats a number with four digits.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 999.95 => 0,

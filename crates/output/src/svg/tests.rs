@@ -1,6 +1,6 @@
-//! Every picture is well-formed, says what it shows and is the same each time.
+//! Every picture is well-formed, states what it shows and is the same each time.
 //!
-//! `HAYASE_PICTURES=FOLDER cargo test output::svg` leaves the pictures there to be looked at.
+//! `HAYASE_PICTURES=FOLDER cargo test output::svg` keeps the pictures in a folder.
 
 mod failed;
 mod kinds;
@@ -46,7 +46,7 @@ fn crossbars(dims: &[u32], host_link: bool) -> Fabric {
     CrossbarGrid { dims: dims.into(), host_link }.build("hyper-crossbar".into(), usual)
 }
 
-/// Nodes at some of the vertices of a graph given by its cables.
+/// Builds an irregular graph from its cables.
 fn irregular(nodes: u32, switches: u32, cables: &[(u32, u32)]) -> Fabric {
     let mut builder = FabricBuilder::new("irregular", nodes, switches);
     for &(a, b) in cables {
@@ -61,7 +61,7 @@ fn irregular(nodes: u32, switches: u32, cables: &[(u32, u32)]) -> Fabric {
     builder.finish(Irregular)
 }
 
-/// Names that are hostile to XML, one-way links, a self-link and a link without ends.
+/// Builds a fabric with names that break naive XML, one-way links, a self-link and a link without ends.
 fn hostile() -> Fabric {
     let mut builder = FabricBuilder::new("<a> & \"b\" \u{1}\u{ffff}", 3, 1);
     for node in 0..3 {
@@ -129,7 +129,7 @@ fn fabrics() -> Vec<(String, Fabric)> {
     fabrics.into_iter().map(|(name, fabric)| (name.to_owned(), fabric)).collect()
 }
 
-/// Loads that are uneven in a way that the picture should show.
+/// Returns uneven loads whose pattern the picture should show.
 fn loads(fabric: &Fabric) -> Vec<LinkLoad> {
     let links = fabric.links();
     links
@@ -218,13 +218,13 @@ impl Powers for f64 {
     }
 }
 
-/// All of a run of which nothing is known but its messages.
+/// Draws a run of which only the messages are known.
 fn of_run(messages: &[MessageRecord], ranks: u32, makespan_s: f64, title: &str) -> String {
     let window = Window::default();
     timeline(&Sent { messages, ranks, makespan_s, history: None, path: &[], jobs: &[], window }, title)
 }
 
-/// A history in which ranks compute so long before each of these messages \[s\].
+/// Returns a history in which ranks compute for `delay` \[s\] before each of these messages.
 fn computing(messages: &[MessageRecord], ranks: u32, delay: impl Fn(&MessageRecord) -> f64) -> History {
     let mut history = History::of_pattern(ranks, usize::MAX);
     for message in messages.iter().filter(|message| delay(message) > 0.0) {
@@ -236,7 +236,7 @@ fn computing(messages: &[MessageRecord], ranks: u32, delay: impl Fn(&MessageReco
     history
 }
 
-/// All pictures by name.
+/// Draws all pictures, by name.
 fn pictures() -> BTreeMap<String, String> {
     let mut pictures = BTreeMap::new();
     for (name, drawn) in fabrics() {
@@ -454,7 +454,7 @@ fn a_long_title_is_broken_into_lines() {
     assert_eq!(canvas::fit("abcdefgh", 10.0, 1.0), "");
 }
 
-/// The values of an attribute of all elements with this tag.
+/// Returns the values of an attribute of all elements with this tag.
 fn values(svg: &str, tag: &str, attribute: &str) -> Vec<f64> {
     let of = |element: &str| {
         let value = element.split_once(&format!(" {attribute}=\""))?.1;

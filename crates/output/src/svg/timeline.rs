@@ -1,4 +1,4 @@
-//! Who sends to whom and when, computes, and waits for whom: a row for each rank.
+//! Timeline of messages: a row for each rank, with its messages, its computation and its waits.
 
 use super::lanes::{Lane, Lanes, PATH, Span as Bar};
 use super::picture::Picture;
@@ -11,21 +11,22 @@ use hayase::player::ActivityKind;
 use hayase::record::{History, PathStep};
 use hayase::report::MessageRecord;
 
-/// Most rows and bars of a picture.
+/// Largest numbers of rows and bars of a picture.
 const MOST_RANKS: u32 = 64;
 const MOST_MESSAGES: usize = 5000;
-/// Fewest rows that are kept when there are too many messages.
+/// Smallest number of rows that are kept if there are too many messages.
 const FEWEST_RANKS: usize = 8;
-/// Least height of a lane: where more messages are under way at once, the further ones share the last [px].
+/// Smallest height of a lane \[px\]. If more messages are under way at once, the further ones share the last
+/// lane.
 const LEAST_LANE: f64 = 2.0;
-/// Most jobs in the legend.
+/// Largest number of jobs in the legend.
 const MOST_JOBS: usize = 16;
 
 /// Edge of messages.
 const RIM: &str = r##"stroke="#ffffff" stroke-width="0.4""##;
-/// Two tones in turn, so that messages that follow each other can be told apart.
+/// Two alternating tones, so that successive messages can be told apart.
 const SENT: [&str; 2] = OF_JOBS[0];
-/// The same for messages of jobs, one pair after another: their rows say which job it is.
+/// Pairs of tones for messages of jobs. The names of the rows show the job too.
 const OF_JOBS: [[&str; 2]; 6] = [
     ["#2f6f8f", "#5b9ab8"],
     ["#9a5b13", "#c98b3c"],
@@ -36,45 +37,45 @@ const OF_JOBS: [[&str; 2]; 6] = [
 ];
 const RECEIVED: [&str; 2] = ["#ddd3b8", "#c9b98c"];
 const COMPUTED: Fill = Fill("#e4e7eb", r##"stroke="#444b55" stroke-width="0.9""##);
-/// Parts of a row for what is sent, and for what is received.
+/// Parts of a row for sent and for received messages.
 const UPPER: (f64, f64) = (0.0, 0.58);
 const LOWER: (f64, f64) = (0.62, 1.0);
-/// A rank waits for another that has not sent yet; and for a message that is under way.
+/// Signs of waits: for a rank that has not sent yet, and for a message that is under way.
 const WAITS_FOR_RANK: Sign = Sign::Box(Fill("#d98c8c", r##"stroke="#8f2f2f" stroke-width="0.5""##), 0.29, UPPER.1);
 const WAITS_FOR_MESSAGE: Sign = Sign::Box(Fill("#f0d9d9", ""), 0.435, UPPER.1);
 
-/// What was sent, and what else was seen of a run.
+/// Messages of a run, and other records of it.
 #[derive(Clone, Copy)]
 pub struct Sent<'a> {
-    /// Its messages.
+    /// Messages.
     pub messages: &'a [MessageRecord],
-    /// How many ranks there are.
+    /// Number of ranks.
     pub ranks: u32,
-    /// When the last message arrived \[s\].
+    /// Arrival of the last message \[s\].
     pub makespan_s: f64,
-    /// What ranks did, where that was kept: they compute, and wait.
+    /// Activities of ranks (computation and waits), if they were kept.
     pub history: Option<&'a History>,
-    /// The critical path; empty where it is not known.
+    /// Critical path; empty if it is unknown.
     pub path: &'a [PathStep],
-    /// The jobs of the ranks, one after another, each with its number of ranks and colours of its own; empty where
-    /// there are none.
+    /// Jobs of the ranks, one after another, with their numbers of ranks. Each has colours of its own. Empty
+    /// if there are no jobs.
     pub jobs: &'a [(&'a str, u32)],
-    /// From when to when.
+    /// Time that is drawn.
     pub window: Window,
 }
 
-/// A message of a row.
+/// Message in a row.
 struct Placed {
     from: f64,
     to: f64,
     other: u32,
     index: u32,
     lane: usize,
-    /// It is computation before the message.
+    /// True for computation, false for a message.
     computes: bool,
 }
 
-/// What is drawn of a run.
+/// Part of a run that is drawn.
 struct Selection<'a> {
     ranks: Vec<u32>,
     messages: Vec<&'a MessageRecord>,
@@ -82,10 +83,10 @@ struct Selection<'a> {
     remarks: Vec<String>,
 }
 
-/// Draws the messages of a run among so many ranks: above what each rank sends, where it computes and whom it waits
-/// for, below what it receives; and the critical path.
+/// Draws the messages of a run. The upper part of a row shows the rank's sent messages, its computation and
+/// its waits, the lower part its received messages. The critical path is drawn over all rows.
 ///
-/// Up to 64 ranks and 5,000 messages; of a larger run a part, which the picture says.
+/// A larger run is cut to 64 ranks and 5,000 messages, with a remark.
 pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
     let Sent { messages, ranks, makespan_s, history, path, jobs, window } = *sent;
     let messages_ = count(messages.len() as u64, "message", "messages");
@@ -116,7 +117,8 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
         .draw()
 }
 
-/// Returns the bars of a rank in a row of this height [px]; true if more messages are under way than have lanes.
+/// Returns the bars of a rank in a row of this height \[px\]; true if more messages are under way than there
+/// are lanes.
 fn spans(selection: &Selection<'_>, rank: u32, seen: &Seen, jobs: &[(&str, u32)], height: f64) -> (Vec<Bar>, bool) {
     let tones = job_of(jobs, rank).map_or(SENT, |(index, ..)| OF_JOBS[index % OF_JOBS.len()]);
     // A rank within its job.
@@ -146,7 +148,7 @@ fn spans(selection: &Selection<'_>, rank: u32, seen: &Seen, jobs: &[(&str, u32)]
     (spans, is_crowded)
 }
 
-/// The job of a rank of all, and its number there.
+/// Returns the index and name of the job of a rank, and the number of the rank within it.
 fn job_of<'a>(jobs: &[(&'a str, u32)], rank: u32) -> Option<(usize, &'a str, u32)> {
     let mut first = 0;
     for (index, (name, ranks)) in jobs.iter().enumerate() {
@@ -158,20 +160,20 @@ fn job_of<'a>(jobs: &[(&'a str, u32)], rank: u32) -> Option<(usize, &'a str, u32
     None
 }
 
-/// What was seen of a rank beside its messages.
+/// Activities of a rank other than its messages.
 #[derive(Default)]
 struct Seen {
-    /// From when to when it computed \[s\].
+    /// Begin and end of each computation \[s\].
     computed: Vec<(f64, f64)>,
     waited: Vec<Waited>,
 }
 
-/// A part of a wait for another rank.
+/// Part of a wait for another rank.
 struct Waited {
     from: f64,
     to: f64,
     peer: u32,
-    /// The other has not sent yet.
+    /// True if the other rank has not sent yet.
     late: bool,
 }
 
@@ -229,7 +231,7 @@ fn legend(seen: &[Seen], has_path: bool, jobs: &[(&str, u32)]) -> Legend {
     legend
 }
 
-/// The messages of one row, and what is computed, each in the first lane that is free when it starts.
+/// Returns the messages and the computation of one row, each in the first lane that is free when it starts.
 fn bars(
     selection: &Selection<'_>,
     computed: &[(f64, f64)],
@@ -244,7 +246,7 @@ fn bars(
     bars.arrange_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(a.other.cmp(&b.other)));
     let mut free_at: Vec<f64> = Vec::new();
     for bar in &mut bars {
-        // A message that starts as another ends may differ from it in the last bit.
+        // The start of a message and the end of the one before may differ in the last bit.
         let lane = free_at.iter().position(|&free| free <= bar.from * (1.0 + 1e-12));
         bar.lane = lane.unwrap_or(free_at.len());
         match lane {
@@ -255,7 +257,8 @@ fn bars(
     bars
 }
 
-/// Chooses what is drawn: ranks at even distances, then a shorter time, until few enough messages are left.
+/// Chooses the part of a run that is drawn. Ranks at even distances are taken first, then the time is
+/// shortened, until few enough messages are left.
 fn select(records: &[MessageRecord], ranks: u32, makespan_s: f64, window: Window) -> Selection<'_> {
     let usable = |message: &&MessageRecord| {
         message.start_s.is_finite() && message.end_s.is_finite() && message.start_s <= window.to_s

@@ -1,4 +1,4 @@
-//! The predicted time of a program over parameters: bars to both sides of the unchanged run, or a curve for each
+//! Predicted time of a program over parameters: bars to both sides of the unchanged run, or a curve for each
 //! parameter.
 
 use super::axis::{Axis, SECONDS};
@@ -12,15 +12,16 @@ use crate::table::seconds;
 use hayase::base::Arrange;
 use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 
-/// Width and height of a curve [px].
+/// Width and height of a curve \[px\].
 const INSIDE: (f64, f64) = (560.0, 210.0);
 const PREDICTED: Pen = Pen::new("#2f6f8f", 2.0).marked(Mark::Disc);
-/// Limits as lines: told apart by their dashes.
+/// Dashes of the lines of limits.
 const DASHES: [&str; 3] = ["8 3", "2 3", "1 5"];
-/// Halved is light, doubled is dark.
+/// Names and fills of changes: halved is light, doubled is dark.
 const CHANGED: [(&str, Fill); 2] = [("halved", Fill("#c9dbe4", EDGE)), ("doubled", STRONG)];
 
-/// Draws a report: what matters most on top, or one curve for each parameter over the same times.
+/// Draws a report: bars with the most sensitive parameter on top, or one curve for each parameter over the
+/// same times.
 pub fn whatif(report: &WhatIfReport) -> String {
     if report.tornado { tornado(report) } else { curves(report) }
 }
@@ -30,7 +31,7 @@ fn change(value: f64) -> String {
     if text[1..].starts_with("0.0 ") { text[1..].to_owned() } else { text }
 }
 
-/// The unchanged time and the limits, in words.
+/// Returns the unchanged time and the limits as text.
 fn subtitle(report: &WhatIfReport) -> String {
     let mut parts = vec![
         format!("nodes {}", report.node),
@@ -66,7 +67,8 @@ fn tornado(report: &WhatIfReport) -> String {
         .draw()
 }
 
-/// Returns a parameter with a bar for each change of it: one half of the lane each, for both may be on one side.
+/// Returns a lane for a parameter, with a bar for each change. Each bar takes half of the lane, since both
+/// may be on one side.
 fn lane(varied: &Sensitivity) -> Lane {
     let name = match &varied.base {
         Some(base) => format!("{} = {base}", varied.parameter),
@@ -124,7 +126,7 @@ fn curve(varied: &Sensitivity, report: &WhatIfReport, axis: &Axis) -> Chart {
     let mut points: Vec<(f64, f64)> =
         places.iter().zip(&varied.points).filter_map(|(&place, point)| Some((place, point.time_s?))).collect();
     points.arrange_by(|a, b| a.0.total_cmp(&b.0));
-    // Between words there is nothing.
+    // No line joins values that are words.
     let series = match varied.points.iter().all(|point| point.number.is_some()) {
         true => Series::Line(PREDICTED, points),
         false => Series::Marks(PREDICTED, points),
@@ -136,7 +138,8 @@ fn curve(varied: &Sensitivity, report: &WhatIfReport, axis: &Axis) -> Chart {
     Chart { levels, ..Chart::new(INSIDE, across, (axis.clone(), "predicted time"), series) }
 }
 
-/// Where each value is along the axis, from 0 to 1, and whether that is by its logarithm: words are side by side.
+/// Returns the place of each value along the axis, from 0 to 1, and true if the axis is logarithmic. Words
+/// stand side by side.
 #[expect(clippy::disallowed_methods, reason = "of a picture, nothing is computed from it")]
 fn places(points: &[WhatIfPoint]) -> (Vec<f64>, bool) {
     let side_by_side = || (0..points.len()).map(|i| (i as f64 + 0.5) / points.len() as f64).collect();

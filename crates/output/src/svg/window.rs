@@ -1,4 +1,4 @@
-//! A part of a run's time: what a timeline shows.
+//! Part of a run's time that a timeline shows.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
@@ -8,15 +8,15 @@ use hayase::ids::RankId;
 use hayase::record::{PathKind, PathStep};
 use hayase::units::Time;
 
-/// Most changes of rank of a critical path that is drawn.
+/// Largest number of changes of rank of a critical path that is drawn.
 const MOST_CHANGES: usize = 200;
 
-/// From when to when a timeline is drawn \[s\].
+/// Time that a timeline shows \[s\].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
-    /// From when; 0 from the start.
+    /// Begin; 0 for the start of the run.
     pub from_s: f64,
-    /// Until when; infinite to the end of the run.
+    /// End; infinite for the end of the run.
     pub to_s: f64,
 }
 
@@ -26,7 +26,7 @@ impl Default for Window {
     }
 }
 
-/// The time a timeline shows: its axis, and what is said of it.
+/// Axis of the time that a timeline shows, with a remark on it.
 pub(super) struct Span {
     pub axis: Axis,
     pub from_s: f64,
@@ -35,7 +35,7 @@ pub(super) struct Span {
 }
 
 impl Window {
-    /// The part of a run of this length that is drawn.
+    /// Returns the part of a run of this length that is drawn.
     pub(super) fn of(self, end_s: f64) -> Span {
         let end_s = if end_s.is_finite() && end_s > 0.0 { end_s } else { 0.0 };
         if self == Self::default() {
@@ -60,17 +60,17 @@ impl Window {
 }
 
 impl Span {
-    /// Whether something is in it, if only an instant.
+    /// True if the activity lies in the window, at least for an instant.
     pub(super) fn has(&self, begin_s: f64, end_s: f64) -> bool {
         end_s >= self.from_s && begin_s <= self.to_s
     }
 
-    /// Whether it shows this instant.
+    /// True if the window shows this instant.
     pub(super) fn shows(&self, time_s: f64) -> bool {
         time_s >= self.from_s && time_s <= self.to_s * (1.0 + 1e-9)
     }
 
-    /// Returns the limit that the makespan is, where it is shown.
+    /// Returns a line at the makespan if it is in the window.
     pub(super) fn makespan(&self, makespan_s: f64) -> Vec<Limit> {
         let limit =
             (makespan_s, format!("makespan {}", Time::from_seconds(makespan_s)), Pen::new(INK, 1.2).dashed("5 3"));
@@ -78,7 +78,7 @@ impl Span {
         is_shown.then_some(limit).into_iter().collect()
     }
 
-    /// Returns the part in the window of a straight way from one time and lane to another.
+    /// Returns the part in the window of a straight line from one time and lane to another.
     pub(super) fn within(&self, from: (f64, f64), to: (f64, f64)) -> [(f64, f64); 2] {
         if to.0 <= from.0 {
             return [from, to];
@@ -90,8 +90,8 @@ impl Span {
         [at(from.0.max(self.from_s)), at(to.0.min(self.to_s))]
     }
 
-    /// Returns the part of a critical path in the window as lines through times and lanes. A rank without a lane
-    /// interrupts it; a path that changes the rank too often is left out, with a remark.
+    /// Returns the part of a critical path in the window as lines through times and lanes. A rank without a
+    /// lane interrupts the line. A path that changes the rank too often is left out, with a remark.
     pub(super) fn critical_path(
         &self,
         path: &[PathStep],
@@ -117,7 +117,7 @@ impl Span {
             };
             for point in self.within((step.begin.seconds(), from), (step.end.seconds(), to)) {
                 match lines.last_mut().map(|line| (line.len(), line)) {
-                    // Straight on.
+                    // The line goes straight on.
                     Some((2.., line)) if line[line.len() - 2..].iter().all(|before| before.1 == point.1) => {
                         line.pop();
                         line.push(point);
@@ -132,7 +132,7 @@ impl Span {
     }
 }
 
-/// Returns ranks at even distances, of so many.
+/// Returns `count` ranks at even distances.
 pub(super) fn evenly(count: u32, ranks: u32) -> Vec<u32> {
     (0..count).map(|i| (u64::from(i) * u64::from(ranks) / u64::from(count.max(1))) as u32).collect()
 }

@@ -1,4 +1,4 @@
-//! How far models are off packets, for a terminal or as Markdown: a table for each case, and all of them in short.
+//! Tables of the errors of models against packet simulation: one for each case, and a summary.
 
 use std::fmt::Write;
 
@@ -9,16 +9,16 @@ use hayase::columns::Columns;
 use hayase::report::{Accuracy, AccuracyRow};
 use hayase::units::Bytes;
 
-/// What was not played, at most in words.
+/// Largest number of omitted cases that are listed with their reasons.
 const LEFT_OUT: usize = 8;
 
-/// Errors of all rows; those beyond 10 % stand between asterisks, which are bold in Markdown.
+/// Returns the errors of all rows. Errors beyond 10 % stand between asterisks, which Markdown shows bold.
 pub fn accuracy(accuracy: &Accuracy) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}\n", printable(&accuracy.title));
     let mut rest = &accuracy.rows[..];
     while let Some(first) = rest.first() {
-        // Cases that differ in the size of messages alone share a table.
+        // Cases that differ only in the size of messages share a table.
         let name = first.case.name();
         let count = rest.iter().take_while(|row| row.case.name() == name).count();
         let (rows, others) = rest.split_at(count);
@@ -56,20 +56,20 @@ pub fn accuracy(accuracy: &Accuracy) -> Answer {
     text
 }
 
-/// A model with its channels, where it has a choice of them that does not follow from the reference.
+/// Returns the name of a reference, with the buffer and the packets of a message if they are given.
 fn reference(row: &AccuracyRow) -> String {
     let buffer = row.buffer.map_or_else(String::new, |buffer| format!(", buffer {buffer}"));
     let packets = row.packets_per_message.map_or_else(String::new, |packets| format!(", {packets} a message"));
     format!("{}{buffer}{packets}", row.reference)
 }
 
-/// In per cent with its sign, between asterisks where it is beyond 10 %.
+/// Formats an error in percent with its sign, between asterisks if it is beyond 10 %.
 fn marked(error: f64) -> String {
     let text = signed(error);
     if error.abs() > AccuracyRow::MARKED { format!("**{text}**") } else { text }
 }
 
-/// In per cent with its sign.
+/// Formats an error in percent with its sign.
 fn signed(error: f64) -> String {
     let percent = 100.0 * error;
     let text = fixed(percent, 1);
@@ -80,7 +80,7 @@ fn signed(error: f64) -> String {
     }
 }
 
-/// By size and reference: the errors of all models.
+/// Returns the errors of the makespan of all models, by size and reference.
 fn makespans(rows: &[AccuracyRow]) -> Grid {
     type Here<'a> = Vec<&'a AccuracyRow>;
     let references = Columns::<Here<'_>>::new()
@@ -98,7 +98,7 @@ fn makespans(rows: &[AccuracyRow]) -> Grid {
     Grid::of(&columns, kinds.into_iter().map(alike)).keys(2)
 }
 
-/// What else is known of each row.
+/// Returns the other figures of each row: errors of ranks and messages, and speed.
 fn details(rows: &[AccuracyRow]) -> Grid {
     let columns = Columns::<AccuracyRow>::new()
         .words("size", |row| Bytes(row.case.size_bytes).to_string())
@@ -116,7 +116,7 @@ fn details(rows: &[AccuracyRow]) -> Grid {
     Grid::of(&columns, rows).keys(3)
 }
 
-/// By model and reference: over all cases.
+/// Summarises the errors over all cases, by model and reference.
 fn in_short(rows: &[AccuracyRow]) -> Grid {
     type Errors<'a> = (&'a str, &'a str, Vec<f64>);
     let columns = Columns::<Errors<'_>>::new()

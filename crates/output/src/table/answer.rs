@@ -1,4 +1,4 @@
-//! What is printed as one answer: lines and tables in turn, in the same units, as wide as the terminal.
+//! Printed answer: lines and tables in turn, in common units, fitted to the width of the terminal.
 
 use std::fmt;
 
@@ -6,9 +6,11 @@ use super::grid::Units;
 use super::written::escape;
 use super::{Grid, layout};
 
-/// Lines of text and tables in turn. A quantity has the same unit in all of its tables, that of the largest figure.
+/// Lines of text and tables in turn. A quantity has the same unit in all tables, chosen for its largest
+/// figure.
 ///
-/// Lines are written as into a `String` (`write!`); [`Display`](fmt::Display) is the text as wide as it is.
+/// Lines are written as into a `String` (`write!`). [`Display`](fmt::Display) gives the text without a limit
+/// of width.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     parts: Vec<Part>,
@@ -17,18 +19,18 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 enum Part {
     Text(String),
-    /// The heading of a table.
+    /// Heading of a table.
     Title(String),
     Table(Grid),
 }
 
 impl Answer {
-    /// With nothing in it.
+    /// Creates an empty answer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds text as it is, with its ends of lines.
+    /// Adds text unchanged, including line breaks.
     pub fn push_str(&mut self, text: &str) {
         match self.parts.last_mut() {
             Some(Part::Text(last)) => last.push_str(text),
@@ -36,7 +38,7 @@ impl Answer {
         }
     }
 
-    /// Adds the heading of a table, a line of its own.
+    /// Adds the heading of a table, on a line of its own.
     pub fn title(&mut self, title: impl Into<String>) {
         self.parts.push(Part::Title(title.into()));
     }
@@ -46,7 +48,7 @@ impl Answer {
         self.parts.push(Part::Table(grid));
     }
 
-    /// Adds all of another answer; its tables then have the units of this one.
+    /// Adds all parts of another answer. Its tables then use the units of this one.
     pub fn append(&mut self, other: Self) {
         self.parts.extend(other.parts);
     }
@@ -58,8 +60,8 @@ impl Answer {
         }))
     }
 
-    /// For a terminal with so many columns; without, for what has no width. Tables that are too wide become narrower or
-    /// go on below (`layout`), and lines are broken between words.
+    /// Formats the answer for a terminal of `width` columns, or without a limit of width. Tables that are too
+    /// wide become narrower or continue below (`layout`), and lines are broken between words.
     pub fn to_text(&self, width: Option<usize>) -> String {
         let units = self.units();
         let parts = self.parts.iter().map(|part| match part {
@@ -70,7 +72,7 @@ impl Answer {
         parts.collect()
     }
 
-    /// As Markdown.
+    /// Formats the answer as Markdown.
     pub fn to_markdown(&self) -> String {
         let units = self.units();
         let parts = self.parts.iter().map(|part| match part {
@@ -81,7 +83,7 @@ impl Answer {
         parts.collect()
     }
 
-    /// Returns it as HTML, with lines of text as they are; names are escaped.
+    /// Formats the answer as HTML. Lines of text stay unchanged; names are escaped.
     pub fn to_html(&self) -> String {
         let units = self.units();
         let parts = self.parts.iter().map(|part| match part {

@@ -1,4 +1,4 @@
-//! The table of a benchmark, and the list of what can be measured.
+//! Tables of a benchmark and of the loads that can be measured.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::columns;
 use hayase::columns::Columns;
 use hayase::report::{Benchmark, Growth};
 
-/// A benchmark.
+/// Returns the table of a benchmark.
 pub fn benchmark(benchmark: &Benchmark) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}\n", printable(&heading(benchmark)));
@@ -31,7 +31,7 @@ pub fn benchmark(benchmark: &Benchmark) -> Answer {
     text
 }
 
-/// The machine, the program and what the figures are.
+/// Returns the machine, the program, and the number of runs and threads.
 fn heading(benchmark: &Benchmark) -> String {
     let machine = &benchmark.machine;
     let cores = if machine.cores == 1 { "1 core".to_owned() } else { format!("{} cores", machine.cores) };
@@ -59,12 +59,12 @@ fn rows(benchmark: &Benchmark) -> Grid {
     Grid::of(&columns.only(&shown), &benchmark.rows)
 }
 
-/// Three digits are what such figures are worth; small ones have a decimal.
+/// Formats a time in nanoseconds with three digits, the precision of such figures; small ones have a decimal.
 fn nanoseconds(value: f64) -> String {
     if value >= 100.0 { grouped(value.round() as u64) } else { fixed(value, 1) }
 }
 
-/// Loads and what is measured of each.
+/// Returns the table of loads and of their measured sizes.
 pub fn loads(loads: &[(String, String)]) -> Answer {
     let mut grid = Grid::new().text("load").text("measured");
     for (name, extent) in loads {

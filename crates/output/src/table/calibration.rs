@@ -1,4 +1,4 @@
-//! The table of a calibration: the parameters, how sure they are, and how well they fit.
+//! Table of a calibration: the parameters with their errors, and the quality of the fit.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::figures::{grouped, percent};
 use super::{Answer, Grid, printable};
 use hayase::node::calibrate::{Calibration, Estimate, Threshold};
 
-/// What measurements say of a machine.
+/// Returns the parameters of a machine that fit its measurements.
 pub fn calibration(title: &str, found: &Calibration) -> Answer {
     let mut grid = Grid::new().text("parameter").number("value").number("+-").text("unit").text("");
     for estimate in found.parameters.iter().chain(&found.sums) {

@@ -1,4 +1,4 @@
-//! The tables of communication data: times by size, limits, lines, parameters.
+//! Tables of communication data: times by size, protocol limits, lines, parameters.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use hayase::node::calibrate::Calibration;
 use hayase::prediction::communication::{Communication, Line, Parameter, Row};
 use hayase::units::Time;
 
-/// Sizes shown: about so many, and those on both sides of a limit.
+/// Approximate number of sizes shown; sizes on both sides of a limit are always shown.
 const SHOWN: usize = 16;
 
-/// What was measured between two processes, and how well the parameters fit it.
+/// Returns the times measured between two processes, and the parameters that fit them.
 pub fn communication(data: &Communication, fit: &Calibration) -> Answer {
     let origin = &data.origin;
     let mut text = Answer::new();

@@ -1,19 +1,19 @@
-//! What jobs came to under each choice of a comparison.
+//! Results of the jobs under each choice of a comparison.
 
 use super::Grid;
 use super::figures::{fixed, percent};
 use crate::columns;
 use hayase::report::{ComparisonRow, WorstSlowdown};
 
-/// Ratios that differ by less are the same.
+/// Relative difference below which two ratios count as equal.
 const SAME: f64 = 1e-9;
 
-/// The largest slowdown of a row in which a job is slowed.
+/// Returns the largest slowdown of a row if it is above 1.
 pub(super) fn is_slowed(row: &ComparisonRow) -> Option<&WorstSlowdown> {
     row.worst_slowdown.as_ref().filter(|worst| worst.mean > 1.0 + SAME)
 }
 
-/// A line for each job of each row; `names` are the choices that have columns.
+/// Returns a table with a line for each job of each row. `names` are the choices that have columns.
 pub(super) fn grid(rows: &[ComparisonRow], names: &[usize]) -> Grid {
     let all = rows.iter().flat_map(|row| row.jobs.iter().map(move |job| (row, job)));
     let mut shown: Vec<(&str, &str)> = names.iter().map(|&choice| (rows[0].names()[choice], "")).collect();
@@ -24,7 +24,7 @@ pub(super) fn grid(rows: &[ComparisonRow], names: &[usize]) -> Grid {
     Grid::of(&columns::compared_jobs(rows).only(&shown), all).keys(names.len() + 1)
 }
 
-/// Under which choice the job that is slowed most is slowed least, and most; nothing where there is one row.
+/// Compares the choices by the slowdown of their most delayed job; `None` for a single row.
 pub(super) fn verdict(rows: &[ComparisonRow], name: impl Fn(&ComparisonRow) -> String) -> Option<String> {
     let worst = |row: &ComparisonRow| row.worst_slowdown.as_ref().map(|worst| worst.mean);
     let known = || rows.iter().filter_map(|row| Some((row, worst(row)?)));

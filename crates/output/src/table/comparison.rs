@@ -1,4 +1,4 @@
-//! The tables of a comparison: one for each job, best first, and sentences that sum them up.
+//! Tables of a comparison, one for each job, best row first, and sentences that summarise them.
 
 use std::fmt::Write;
 
@@ -7,17 +7,17 @@ use super::{Answer, Grid, compared_jobs, models, printable};
 use hayase::columns::{Blank, Columns};
 use hayase::report::{Bounds, Comparison, ComparisonRow, Estimated, FAULTS, PATTERN, RankBy, Slowdown, varying};
 
-/// The position of the topology among the choices, which like the pattern is named in a way of its own.
+/// Position of the topology among the choices. Like the pattern, it is named without a prefix.
 const TOPOLOGY: usize = 0;
-/// Names in a list; the others are counted.
+/// Names in a list; further ones are only counted.
 const NAMED: usize = 3;
 
-/// A comparison for a terminal or as Markdown.
+/// Returns the tables and the summary of a comparison.
 pub fn comparison(comparison: &Comparison) -> Answer {
     let jobs: Vec<&[ComparisonRow]> = comparison.jobs().collect();
     let mut text = Answer::new();
     let _ = writeln!(text, "{}\n", printable(&comparison.title));
-    // Jobs of one row each are listed: there is nothing to rank.
+    // Jobs with one row each are listed in one table, because there is nothing to rank.
     let tables = if jobs.len() > 1 && jobs.iter().all(|rows| rows.len() == 1) {
         vec![&comparison.rows[..]]
     } else {
@@ -25,7 +25,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     };
     for rows in &tables {
         let job = (jobs.len() > 1 && tables.len() > 1).then(|| rows[0].job.as_str());
-        // Of a single row that has no fabric there is nothing to say above it.
+        // A single row without a fabric has no heading.
         let heading = heading(rows, job);
         if !heading.is_empty() {
             text.title(printable(&heading));
@@ -71,7 +71,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     for rows in &jobs {
         let sentences = match comparison.ranked_by {
             RankBy::Makespan => verdict(rows, &comparison.rows),
-            // It is said below.
+            // The sentences on slowdowns follow below.
             RankBy::Slowdown => Vec::new(),
         };
         for sentence in sentences.into_iter().chain(compared_jobs::verdict(rows, |row| name(row, &varying(rows)))) {
@@ -79,17 +79,17 @@ pub fn comparison(comparison: &Comparison) -> Answer {
         }
     }
     if jobs.len() > 1 {
-        // Semicolons throughout: a job may have commas of its own.
+        // Names of jobs may contain commas, so they are separated by semicolons.
         let names = listed(jobs.iter().map(|rows| rows[0].job.clone()).collect(), "; ");
         let _ = writeln!(text, "Not ranked against each other, since they do not do the same: {}.", printable(&names));
     }
     text
 }
 
-/// How many times the shortest makespan the row that is ranked first by another figure takes before that is said.
+/// Smallest ratio to the shortest makespan that is reported for a row ranked first by another figure.
 const NOTABLE: f64 = 1.05;
 
-/// What all rows of a table have in common.
+/// Returns the choices that all rows of a table share.
 fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
     let (first, varying) = (rows[0].choices(), varying(rows));
     let mut parts: Vec<String> = Vec::new();
@@ -99,7 +99,7 @@ fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
         }
     };
     add(TOPOLOGY, "");
-    // Of one row there is a column with its pattern.
+    // A single row has a column for its pattern.
     if !names(rows).contains(&PATTERN) {
         add(PATTERN, "");
     }
@@ -108,7 +108,7 @@ fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
         add(2, "transport ");
     }
     add(3, "sharing ");
-    // Where it is that of each topology, no one name is right.
+    // Rows may have the default routing of different topologies, which has no common name.
     if rows.iter().all(|row| row.routing == rows[0].routing) {
         add(4, "routing ");
     }
@@ -124,7 +124,8 @@ fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
     parts.join(", ")
 }
 
-/// The choices that have columns: what varies, the pattern first; the pattern where nothing does.
+/// Returns the choices that have columns: the varying ones, the pattern first; the pattern alone if none
+/// varies.
 fn names(rows: &[ComparisonRow]) -> Vec<usize> {
     let mut varying = varying(rows);
     if varying.is_empty() {
@@ -136,7 +137,7 @@ fn names(rows: &[ComparisonRow]) -> Vec<usize> {
     varying
 }
 
-/// The bounds, where they are the same for all rows.
+/// Returns the bounds if they are the same for all rows.
 fn common_bounds(rows: &[ComparisonRow]) -> Option<Bounds> {
     rows.iter().all(|row| row.bounds == rows[0].bounds).then_some(rows[0].bounds)
 }
@@ -182,7 +183,7 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
                 ratio => format!("{ratio:.3e}"),
             })
         })
-        // Of a program that computes nothing no bound is known.
+        // A program that does not compute has no known bound.
         .when(any(|row| row.ratio_to_bound.is_finite()), |columns| {
             columns.ratio("to bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
         })
@@ -198,7 +199,7 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     Grid::of(&columns, rows).keys(names.len())
 }
 
-/// `1.23 ms to 1.25 ms`; of what was simulated in full `exact`.
+/// Returns the interval of an estimate: `1.23 ms to 1.25 ms`; `exact` for a full simulation.
 fn interval(row: &ComparisonRow) -> String {
     match row.estimated.as_ref().map(Estimated::estimate) {
         None => String::new(),
@@ -207,17 +208,17 @@ fn interval(row: &ComparisonRow) -> String {
     }
 }
 
-/// `43 times as long`.
+/// Formats a ratio: `43 times as long`.
 fn times_as_long(ratio: f64) -> String {
     format!("{} times as long", counted(ratio))
 }
 
-/// `3.2 % longer`, `43 times as long`.
+/// Formats a ratio: `3.2 % longer`, `43 times as long`.
 fn slower(ratio: f64) -> String {
     if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { times_as_long(ratio) }
 }
 
-/// `a, b and c`, `a; b; and c`; of many the first.
+/// Joins names: `a, b and c`, `a; b; and c`. Long lists are cut after the first names.
 fn listed(mut names: Vec<String>, between: &str) -> String {
     if names.len() > NAMED + 1 {
         let more = names.len() - NAMED;
@@ -232,7 +233,7 @@ fn listed(mut names: Vec<String>, between: &str) -> String {
     }
 }
 
-/// A row by some of its choices: `bruck on torus-8x8 with placement random, sharing max-min`.
+/// Names a row by some of its choices: `bruck on torus-8x8 with placement random, sharing max-min`.
 fn name(row: &ComparisonRow, choices: &[usize]) -> String {
     let chosen = row.choices();
     let named = |choice: &usize| choices.contains(choice) && !chosen[*choice].is_empty();
@@ -255,8 +256,8 @@ fn name(row: &ComparisonRow, choices: &[usize]) -> String {
     text
 }
 
-/// What is the fastest of a job and by how much, and what of each choice is, whatever the others are; nothing where
-/// there is only one row.
+/// Returns sentences on the fastest row of a job and its lead, and on the fastest value of each choice. They
+/// are empty for a single row.
 fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     if rows.len() < 2 {
         return Vec::new();
@@ -293,14 +294,14 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     }
     let mut sentences = vec![sentence + "."];
     if varying.len() > 1 {
-        // That what is whole is faster than what has failed needs no sentence.
+        // Failures make runs slower as a rule, so they need no sentence.
         let chosen = varying.iter().filter(|&&choice| rows[0].names()[choice] != FAULTS);
         sentences.extend(chosen.filter_map(|&choice| throughout(rows, choice, &varying)));
     }
     sentences
 }
 
-/// Which value of one choice is the fastest, the others being the same: everywhere, or here and there.
+/// Returns a sentence on the fastest value of one choice over all cases of the other choices.
 fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Option<String> {
     let others: Vec<usize> = varying.iter().copied().filter(|&other| other != choice).collect();
     let same =
@@ -316,7 +317,7 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
     if cases.len() < 2 {
         return None;
     }
-    // Rows are in order, so the first of a case is its best.
+    // Rows are sorted, so the first row of a case is the best.
     let wins = |case: &[&ComparisonRow], value: &str| {
         case.iter().any(|row| row.choices()[choice] == value && row.makespan.mean_s == case[0].makespan.mean_s)
     };

@@ -1,4 +1,4 @@
-//! Predictions of master/slave programs for a terminal.
+//! Tables of predictions of master/slave programs.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::columns;
 use hayase::columns::Columns;
 use hayase::report::{FarmReport, IntervalPrediction, PlanReport, Prediction};
 
-/// Predictions, and what limits them.
+/// Returns the predictions and their limits.
 pub fn farm(report: &FarmReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}\n{}", printable(&report.tasks), printable(&report.setting));
@@ -58,7 +58,7 @@ fn grid(report: &FarmReport) -> Grid {
     Grid::of(&columns, &report.predictions).keys(1 + usize::from(report.varied.is_some()))
 }
 
-/// What the numbers say, in sentences.
+/// Returns the findings as sentences.
 fn remarks(report: &FarmReport) -> Vec<String> {
     let mut lines = Vec::new();
     let rows = &report.predictions;
@@ -95,12 +95,12 @@ fn remarks(report: &FarmReport) -> Vec<String> {
     lines
 }
 
-/// `16 workers`.
+/// Formats a number of workers: `16 workers`.
 fn of_workers(workers: u32) -> String {
     count(workers.into(), "worker", "workers")
 }
 
-/// How sure a prediction is, and what to execute next.
+/// Returns the precision of a prediction and the tasks to execute next.
 pub fn plan(report: &PlanReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(
@@ -134,7 +134,7 @@ pub fn plan(report: &PlanReport) -> Answer {
         return text;
     }
     if let Some(needed) = report.needed {
-        // Near the end a part saves nothing.
+        // Near the end, executing a part saves nothing.
         let is_part = needed * 10 < report.task_count * 9;
         let words = if is_part { "is expected to need" } else { "cannot be had from a part: it needs about" };
         let tasks = count(report.task_count, "task", "tasks");

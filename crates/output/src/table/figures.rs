@@ -1,4 +1,4 @@
-//! Numbers as people read them: grouped digits, a common unit for all columns of a quantity, ratios.
+//! Numbers in readable form: grouped digits, a common unit for all columns of a quantity, ratios.
 
 pub use hayase::columns::Quantity;
 use hayase::units::{Bandwidth, Time};
@@ -28,16 +28,16 @@ fn decimals(quantity: Quantity) -> usize {
     }
 }
 
-/// A unit that fits many figures of a quantity, so that they can be compared at a glance.
+/// Unit of many figures of a quantity, chosen so that they can be compared at a glance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scale {
-    /// Its name, for the heading.
+    /// Name of the unit, for the heading.
     pub unit: &'static str,
     factor: f64,
 }
 
 impl Scale {
-    /// The largest unit in which the largest of the values is at least 1; nothing but zeros are shown in the base unit.
+    /// Chooses the largest unit in which the largest value is at least 1; the base unit if all values are 0.
     pub fn of(quantity: Quantity, values: impl IntoIterator<Item = f64>) -> Self {
         let units = units(quantity);
         let largest = largest(values);
@@ -48,9 +48,11 @@ impl Scale {
         Self { unit, factor }
     }
 
-    /// How the figures of a column are written in this unit: all with the same decimals, at least as many as is usual
-    /// for the quantity. The largest keeps three digits, and so does the smallest that is not 0 as long as the largest
-    /// has no more than five.
+    /// Returns the format of the figures of a column in this unit.
+    ///
+    /// All have the same number of decimals, at least the usual number for the quantity. The largest figure
+    /// keeps three digits. The smallest nonzero figure keeps three too, as long as the largest has no more
+    /// than five.
     pub fn column(self, quantity: Quantity, values: impl IntoIterator<Item = f64>) -> Style {
         let decimals = decimals(quantity);
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
@@ -59,7 +61,7 @@ impl Scale {
                 (least, most) = (least.min(value), most.max(value));
             }
         }
-        // So many decimals for so many digits, none where there are as many before the point.
+        // Decimals that show a value with `digits` digits; none if it has enough before the point.
         let digits = |value, digits: usize| (digits + MOST_DECIMALS).saturating_sub(integer_digits(value));
         let decimals = match quantity {
             _ if most == 0.0 => decimals,
@@ -75,7 +77,7 @@ impl Scale {
     }
 }
 
-/// Digits before the point, plus [`MOST_DECIMALS`]: fewer than that where there are zeros behind the point.
+/// Returns the digits before the point plus [`MOST_DECIMALS`]; zeros behind the point lower the result.
 fn integer_digits(value: f64) -> usize {
     let (mut digits, mut power) = (MOST_DECIMALS, 1.0);
     while value >= power * 0.9995 && digits < 2 * MOST_DECIMALS {
@@ -94,12 +96,12 @@ fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().map(f64::abs).filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
-/// Most decimals of a column: a picosecond beside a second still has them, nothing needs more.
+/// Largest number of decimals of a column: enough for picoseconds beside a second.
 const MOST_DECIMALS: usize = 12;
-/// From here on digits say nothing any more.
+/// Value from which digits carry no information.
 const HUGE: f64 = 1e15;
 
-/// How the figures of one column are written.
+/// Format of the figures of one column.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Style {
     quantity: Quantity,
@@ -108,7 +110,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// A figure, without its unit; `<0.001` where it would look like nothing and is not.
+    /// Formats a figure without its unit; `<0.001` if a nonzero figure would appear as zero.
     pub fn show(self, value: f64) -> String {
         let scaled = value / self.factor;
         let text = fixed(scaled, self.decimals);
@@ -127,7 +129,7 @@ impl Style {
     }
 }
 
-/// So many decimals; `-` for what is no number, `inf` for infinity.
+/// Formats a number with `decimals` decimals; `-` for NaN, `inf` for infinity.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         "-".into()
@@ -140,26 +142,26 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 
 pub use hayase::units::{count, grouped};
 
-/// How much more `1 + part` is than 1, in percent with two digits: `3.2 %`, `140 %`.
+/// Formats a fraction in percent with two digits: `3.2 %`, `140 %`.
 pub fn percent(part: f64) -> String {
     let percent = part * 100.0;
     let decimals = if percent >= 9.95 { 0 } else { 1 };
     format!("{} %", fixed(percent, decimals))
 }
 
-/// How often a second, with three digits: `127 k/s`, `54.3 /s`.
+/// Formats a rate per second with three digits: `127 k/s`, `54.3 /s`.
 pub fn rate(per_second: f64) -> String {
     let text = counted(per_second);
-    // What is left out is what is counted, and the unit closes up with its prefix.
+    // A prefix stands before `/s` without a blank, a plain number with one.
     if text.ends_with(|c: char| c.is_ascii_digit()) { format!("{text} /s") } else { format!("{text}/s") }
 }
 
-/// How often a second something happens: `127 k messages/s`.
+/// Formats a rate of events per second: `127 k messages/s`.
 pub fn rate_of(per_second: f64, what: &str) -> String {
     format!("{} {what}/s", counted(per_second))
 }
 
-/// A large number with three digits: `127 k`, `11.9 M`; a small one as it is.
+/// Formats a large number with three digits: `127 k`, `11.9 M`; small numbers stay unchanged.
 pub fn counted(value: f64) -> String {
     if !value.is_finite() {
         return fixed(value, 0);
@@ -181,12 +183,12 @@ pub fn counted(value: f64) -> String {
     format!("{text}{prefix}")
 }
 
-/// Seconds with a fitting unit.
+/// Formats a time \[s\] with a fitting unit.
 pub fn seconds(value: f64) -> String {
     if value.is_finite() { Time::from_seconds(value).to_string() } else { fixed(value, 0) }
 }
 
-/// Bytes per second with a fitting unit.
+/// Formats a bandwidth \[B/s\] with a fitting unit.
 pub fn bandwidth(value: f64) -> String {
     if value.is_finite() { Bandwidth::from_bytes_per_second(value).to_string() } else { fixed(value, 0) }
 }
@@ -217,10 +219,10 @@ mod tests {
             values.iter().map(|&value| style.show(value)).collect::<Vec<_>>()
         };
         assert_eq!(show(&[1e6, 1.0, 1e-12, 0.0]), ["1000000.000", "1.000", "<0.001", "0.000"]);
-        // A column of small ones has digits, in the unit of the others.
+        // A column of small figures keeps its digits in the common unit.
         assert_eq!(show(&[0.00106, 0.0012]), ["0.00106", "0.00120"]);
         assert_eq!(show(&[1e-12, 0.0]), ["0.000000000001", "0.000000000000"]);
-        // The best is not less exact for the worst being there.
+        // A large figure does not take digits from a small one.
         assert_eq!(show(&[0.0691, 1.293]), ["0.0691", "1.2930"]);
         assert_eq!(show(&[0.000_069_1, 1.293]), ["0.0001", "1.2930"]);
         assert_eq!(show(&[f64::INFINITY, f64::NAN, 1e300]), ["inf", "-", "1.000e300"]);

@@ -1,4 +1,4 @@
-//! Aligned columns for a terminal, and the same as Markdown.
+//! Tables of aligned columns, for a terminal and as Markdown.
 
 use std::borrow::Borrow;
 
@@ -6,20 +6,20 @@ use super::figures::{Quantity, Scale, Style, fixed, grouped};
 use super::written::Written;
 use hayase::columns::{self, Columns, Form};
 
-/// Longest line of a sentence in a table, in characters.
+/// Longest line of a sentence in a table \[characters\].
 const SENTENCE: usize = 72;
 
-/// A table: columns with their headings and what their figures are, and rows.
+/// Table: columns with their headings and the kind of their figures, and rows.
 ///
-/// A column of a [`Quantity`] holds figures in base units; the unit in its heading is chosen where all tables of an
-/// answer are known (`Units`).
+/// A column of a [`Quantity`] holds figures in base units. The unit in its heading is chosen when all tables
+/// of an answer are known (`Units`).
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
-    /// Columns at the beginning that say what a row is of.
+    /// Number of leading columns that identify a row.
     keys: usize,
-    /// Whether the last column has sentences.
+    /// True if the last column holds sentences.
     sentences: bool,
 }
 
@@ -29,7 +29,7 @@ struct Column {
     content: Content,
 }
 
-/// What a column holds.
+/// Kind of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Content {
     Text,
@@ -38,12 +38,12 @@ enum Content {
     Quantity(Quantity),
 }
 
-/// What stands in a row of a column.
+/// Value of a cell.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cell {
-    /// As it is.
+    /// Text, shown unchanged.
     Text(String),
-    /// A figure in the base unit of its column; `-` where it is no number.
+    /// Figure in the base unit of its column; NaN is shown as `-`.
     Figure(f64),
 }
 
@@ -54,7 +54,7 @@ impl Default for Cell {
 }
 
 impl Cell {
-    /// Returns a value as people read it, `-` where it is missing.
+    /// Formats a value for readers; `-` if it is missing.
     fn of(form: Form, value: columns::Cell<'_>) -> Self {
         match (form, value) {
             (_, columns::Cell::Null) => Self::Figure(f64::NAN),
@@ -89,32 +89,32 @@ impl From<f64> for Cell {
 }
 
 impl From<Option<f64>> for Cell {
-    /// `-` where there is none.
+    /// Converts a figure; `-` if it is missing.
     fn from(figure: Option<f64>) -> Self {
         Self::Figure(figure.unwrap_or(f64::NAN))
     }
 }
 
 impl From<u64> for Cell {
-    /// A count.
+    /// Formats a count, with grouped digits.
     fn from(count: u64) -> Self {
         Self::Text(grouped(count))
     }
 }
 
 impl From<u32> for Cell {
-    /// A number by which something is called: a rank, a block.
+    /// Formats a number that identifies something, such as a rank or a block, without grouping.
     fn from(number: u32) -> Self {
         Self::Text(number.to_string())
     }
 }
 
-/// One unit for each quantity: that of all tables of an answer.
+/// One unit for each quantity, common to all tables of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Units([Scale; Quantity::ALL.len()]);
 
 impl Units {
-    /// Those in which the largest figure of all these tables is at least 1.
+    /// Chooses the units in which the largest figure of all these tables is at least 1.
     pub fn of<'a>(grids: impl Iterator<Item = &'a Grid> + Clone) -> Self {
         Self(Quantity::ALL.map(|quantity| {
             let figures = grids.clone().flat_map(|grid| grid.figures(quantity));
@@ -128,7 +128,8 @@ impl Units {
 }
 
 impl Grid {
-    /// Returns a table of these columns: a row for each of `rows`, under the labels of the columns.
+    /// Returns a table of these columns with a row for each of `rows`. Headings are the labels of the
+    /// columns.
     pub fn of<R, B: Borrow<R>>(columns: &Columns<'_, R>, rows: impl IntoIterator<Item = B>) -> Self {
         let mut grid = columns.iter().fold(Self::new(), |grid, column| match column.form {
             Form::Text => grid.text(column.label()),
@@ -146,30 +147,30 @@ impl Grid {
         }
     }
 
-    /// Without columns yet.
+    /// Creates a table without columns.
     pub fn new() -> Self {
         Self { keys: 1, ..Self::default() }
     }
 
-    /// With one more column of text, aligned to the left.
+    /// Adds a column of text, aligned to the left.
     #[must_use]
     pub fn text(self, heading: impl Into<String>) -> Self {
         self.column(heading, Content::Text)
     }
 
-    /// With one more column of numbers that have no unit (counts, ratios), aligned to the right.
+    /// Adds a column of numbers without a unit (counts, ratios), aligned to the right.
     #[must_use]
     pub fn number(self, heading: impl Into<String>) -> Self {
         self.column(heading, Content::Number)
     }
 
-    /// With one more column of figures of a quantity, in base units; the heading gets the unit.
+    /// Adds a column of figures of a quantity, in base units; the heading gets the unit.
     #[must_use]
     pub fn quantity(self, heading: impl Into<String>, quantity: Quantity) -> Self {
         self.column(heading, Content::Quantity(quantity))
     }
 
-    /// With one more column of times \[s\].
+    /// Adds a column of times \[s\].
     #[must_use]
     pub fn time(self, heading: impl Into<String>) -> Self {
         self.quantity(heading, Quantity::Time)
@@ -180,8 +181,8 @@ impl Grid {
         self
     }
 
-    /// So many columns at the beginning say what a row is of (1 where nothing is said): they are repeated where others
-    /// go below.
+    /// Sets the number of leading columns that identify a row (1 by default). They are repeated where the
+    /// other columns continue below.
     #[must_use]
     pub fn keys(self, keys: usize) -> Self {
         Self { keys, ..self }
@@ -192,18 +193,19 @@ impl Grid {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Adds a row whose last cell is a sentence: where it is long it goes on below, also where nothing else is broken.
+    /// Adds a row whose last cell is a sentence. A long sentence continues on lines below, even where the
+    /// table fits.
     pub fn row_with_sentence(&mut self, cells: impl IntoIterator<Item = String>, sentence: &str) {
         self.sentences = true;
         self.row(cells.into_iter().chain([sentence.split_whitespace().collect::<Vec<_>>().join(" ")]));
     }
 
-    /// Whether there are no rows.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// All figures of a quantity.
+    /// Returns all figures of a quantity.
     fn figures(&self, quantity: Quantity) -> impl Iterator<Item = f64> {
         let of_it = move |&(_, column): &(usize, &Column)| column.content == Content::Quantity(quantity);
         self.columns.iter().enumerate().filter(of_it).flat_map(|(at, _)| self.of_column(at))
@@ -216,7 +218,7 @@ impl Grid {
         })
     }
 
-    /// With all figures written in these units.
+    /// Formats all figures in these units.
     pub(super) fn written(&self, units: &Units) -> Written {
         let styles: Vec<Option<(Scale, Style)>> = (self.columns.iter().enumerate())
             .map(|(at, column)| match column.content {
@@ -245,13 +247,15 @@ impl Grid {
         }
     }
 
-    /// Aligned, with a light line under the headings, as wide as it is: for a table that is all of an answer.
+    /// Formats a table that is the whole answer: aligned, with a light line under the headings, without a
+    /// limit of width.
     pub fn to_text(&self) -> String {
         self.written(&Units::of(std::iter::once(self))).to_text(None)
     }
 }
 
-/// Names come from files: what would move the cursor of a terminal is replaced.
+/// Replaces characters that would move the cursor of a terminal. Names that come from files pass through
+/// here.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! The table of several jobs on one fabric.
+//! Tables of several jobs on one fabric.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use hayase::columns::Columns;
 use hayase::report::{Carried, Interference, JobReport, JobsReport, Meeting, Status};
 use hayase::units::Bytes;
 
-/// Jobs up to which the delay of each by each is a table of rows and columns.
+/// Largest number of jobs for which the delays between jobs are shown as a matrix.
 const MATRIX: usize = 12;
 
-/// Pairs that are listed of more jobs.
+/// Number of pairs that are listed if there are more jobs.
 const PAIRS: usize = 20;
 
-/// What became of each job, and where they met.
+/// Returns the results of each job and the links that jobs share.
 pub fn jobs(report: &JobsReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&report.fabric));
@@ -60,10 +60,10 @@ pub fn jobs(report: &JobsReport) -> Answer {
     text
 }
 
-/// Longest list of nodes in a table [characters].
+/// Longest list of nodes in a table \[characters\].
 const LONGEST: usize = 24;
 
-/// Returns the nodes of a job as ranges, cut where there is no room for all of them.
+/// Returns the nodes of a job as ranges, cut if the list is too long.
 fn few_nodes(of_ranks: &[u32]) -> String {
     let all = nodes(of_ranks);
     match all.get(..=LONGEST).and_then(|start| start.rsplit_once(',')) {
@@ -72,7 +72,7 @@ fn few_nodes(of_ranks: &[u32]) -> String {
     }
 }
 
-/// Who loses down, to whom across.
+/// Returns the matrix of lost times: a row for each delayed job, a column for each job that delays it.
 fn matrix(report: &JobsReport, pairs: &[Interference]) -> Grid {
     let victims = Columns::<&[Interference]>::new().text("job", |row| &row[0].victim);
     let columns = report
@@ -84,7 +84,7 @@ fn matrix(report: &JobsReport, pairs: &[Interference]) -> Grid {
     Grid::of(&columns, pairs.chunks(report.jobs.len().max(1)))
 }
 
-/// The pairs with most of it.
+/// Returns the pairs of jobs with the largest delays.
 fn most(pairs: &[Interference]) -> Grid {
     let mut pairs: Vec<&Interference> = pairs.iter().collect();
     pairs.arrange_by(|a, b| b.delay_s.total_cmp(&a.delay_s));
@@ -114,13 +114,13 @@ fn grid(report: &JobsReport) -> Grid {
     Grid::of(&columns.text("placement", |job| &job.placement).only(&shown), &report.jobs)
 }
 
-/// Names and values, a line each.
+/// Returns names and values, a line each.
 fn figures(report: &JobsReport) -> Lines {
     let head = &report.head;
     let bound = report.bounds.largest();
     let bounds = match bound > 0.0 {
         true => format!("{}  makespan is {} times this", seconds(bound), fixed(report.ratio_to_bound, 3)),
-        // Bounds are of what was done to its end.
+        // Bounds hold for the complete work only.
         false if head.status != Status::Complete => "-".to_owned(),
         false => seconds(bound),
     };

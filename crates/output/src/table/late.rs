@@ -1,4 +1,4 @@
-//! What ranks did, whatever they play: where their time went, what is on the critical path, who is late.
+//! Tables of the activity of ranks: their time by kind, the critical path, and stragglers.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use hayase::columns::{Blank, Columns};
 use hayase::report::RanksReport;
 use hayase::report::replay::{CriticalPath, LateRank, PathOperation, Spread};
 
-/// Ranks that are shown, and how many of those that one delays.
+/// Number of stragglers shown, and of ranks shown that one straggler delays.
 const RANKS: usize = 5;
 const DELAYED: usize = 3;
-/// Ranks and operations of the critical path that are shown.
+/// Number of ranks and operations of the critical path shown.
 const OF_PATH: usize = 5;
-/// What is below this part of the makespan is not worth a line.
+/// Smallest delay that is shown, as a fraction of the makespan.
 const LEAST: f64 = 1e-3;
 
-/// The ranks that others wait for; nothing where nobody was late.
+/// Adds the table of stragglers; nothing if no rank was late.
 pub(super) fn who(text: &mut Answer, late: &[LateRank], makespan_s: f64) {
     let columns = Columns::<LateRank>::new()
         .id("rank", |rank| rank.rank)
@@ -41,7 +41,8 @@ fn shown(late: &[LateRank], makespan_s: f64) -> impl Iterator<Item = &LateRank> 
     late.iter().take(RANKS).filter(move |rank| rank.caused_s > LEAST * makespan_s)
 }
 
-/// What ranks of a pattern did, where any computed or was late: else it says no more than the other figures.
+/// Adds the activity of the ranks of a pattern if any rank computed or was late. Otherwise it would repeat
+/// the other figures.
 pub(super) fn of_pattern(text: &mut Answer, ranks: &RanksReport, makespan_s: f64) {
     let computes = ranks.ranks.iter().any(|rank| rank.compute_s > 0.0);
     if !computes && shown(&ranks.late, makespan_s).next().is_none() {
@@ -56,7 +57,7 @@ pub(super) fn of_pattern(text: &mut Answer, ranks: &RanksReport, makespan_s: f64
     who(text, &ranks.late, makespan_s);
 }
 
-/// Where the time of ranks went, by kind.
+/// Returns the time of ranks by kind of activity.
 pub(super) fn breakdown(kinds: &[Spread]) -> Grid {
     let columns = Columns::<Spread>::new()
         .text("kind", |spread| spread.kind)
@@ -68,7 +69,7 @@ pub(super) fn breakdown(kinds: &[Spread]) -> Grid {
     Grid::of(&columns, kinds)
 }
 
-/// What made the run last as long as it did.
+/// Adds the critical path: its time by kind and by rank, and its longest operations.
 pub(super) fn critical_path(text: &mut Answer, path: &CriticalPath) {
     let kinds: Vec<_> = path.kinds.iter().map(|part| format!("{} {}", part.kind, percent(part.part))).collect();
     let ranks = path.ranks.iter().take(OF_PATH);

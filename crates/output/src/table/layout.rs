@@ -1,25 +1,30 @@
-//! What gives way where a terminal is narrow.
+//! Layout of tables and lines on narrow terminals.
 //!
-//! A table that is too wide gives way in this order: headings are broken between words; then columns of text become
-//! narrower and go on in lines below; then the columns at the right, the less important ones, go below the others as a
-//! table of their own, in which the columns that say what a row is of are repeated. Numbers are never broken, and
-//! nothing is left out. Other text is broken between words, but not between a figure and its unit.
+//! A table that is too wide is fitted in this order:
+//!
+//! 1. Headings are broken between words.
+//! 2. Columns of text become narrower and continue on lines below.
+//! 3. The less important columns at the right move below the others as a table of their own. The columns that identify a
+//!    row are repeated there.
+//!
+//! Numbers are never broken, and nothing is left out. Other text is broken between words, but not between a
+//! figure and its unit.
 
 use super::written::Written;
 
 /// Blanks between two columns.
 const BETWEEN: usize = 2;
-/// Columns of text do not become narrower than this.
+/// Smallest width of a column of text.
 const LEAST_TEXT: usize = 14;
 
 impl Written {
-    /// Aligned, with a light line under the headings; in so many columns of a terminal where that is possible.
+    /// Formats the table, aligned, with a light line under the headings; within `width` columns if possible.
     pub fn to_text(&self, width: Option<usize>) -> String {
         fit(self, width).iter().map(Self::aligned).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// The tables that a table becomes in so many columns of a terminal.
+/// Splits a table into tables that fit `width` columns of a terminal.
 pub(super) fn fit(table: &Written, width: Option<usize>) -> Vec<Written> {
     let whole = || vec![part(table, &(0..table.headings.len()).collect::<Vec<_>>())];
     let mut widths = table.widths();
@@ -38,7 +43,7 @@ pub(super) fn fit(table: &Written, width: Option<usize>) -> Vec<Written> {
     if total(&narrowest) <= width || table.headings.len() <= table.keys + 1 {
         return vec![narrowed(table, &narrowest, width)];
     }
-    // Names that leave no room for what they name are not repeated.
+    // Key columns that leave too little room for the other columns are not repeated.
     let room = (1..=table.keys).rev().find(|&keys| keys == 1 || total(&narrowest[..keys]) <= width / 3 * 2);
     let keys: Vec<usize> = (0..room.unwrap_or(0)).collect();
     let mut tables = Vec::new();
@@ -52,7 +57,7 @@ pub(super) fn fit(table: &Written, width: Option<usize>) -> Vec<Written> {
         columns.push(column);
     }
     tables.push(part(table, &columns));
-    // Each begins with the same columns and has one more at least, so this ends.
+    // Each table has the same keys and at least one more column, so the recursion ends.
     tables.iter().flat_map(|table| fit(table, Some(width))).collect()
 }
 
@@ -60,7 +65,7 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1)
 }
 
-/// These columns of a table.
+/// Returns these columns of a table as a table.
 fn part(table: &Written, columns: &[usize]) -> Written {
     let of = |cells: &[String]| columns.iter().map(|&at| cells.get(at).cloned().unwrap_or_default()).collect();
     Written {
@@ -72,7 +77,7 @@ fn part(table: &Written, columns: &[usize]) -> Written {
     }
 }
 
-/// The width below which a column does not go.
+/// Returns the smallest width of a column.
 fn narrowest(table: &Written, column: usize) -> usize {
     let word = |text: &str| text.split(' ').map(length).max().unwrap_or(0);
     let cells = table.rows.iter().filter_map(|row| row.get(column));
@@ -83,12 +88,13 @@ fn narrowest(table: &Written, column: usize) -> usize {
     word(&table.headings[column]).max(cells.unwrap_or(0))
 }
 
-/// With its headings, and then its columns of text, broken so that it fits; `least`: how narrow each may become.
+/// Breaks headings, and then columns of text, until the table fits. `least` is the smallest width of each
+/// column.
 fn narrowed(table: &Written, least: &[usize], width: usize) -> Written {
     let cell_widths: Vec<usize> = (0..table.headings.len())
         .map(|at| table.rows.iter().filter_map(|row| row.get(at)).map(|cell| length(cell)).max().unwrap_or(0))
         .collect();
-    // First the headings, down to the cells below them; then the widest text, a character at a time.
+    // Headings shrink to the cells below them first, then the widest text, a character at a time.
     let mut widths: Vec<usize> = cell_widths.iter().zip(least).map(|(cells, least)| *cells.max(least)).collect();
     if let (Some(most), Some(last)) = (table.sentence, widths.last_mut()) {
         *last = most.min(*last);
@@ -100,7 +106,7 @@ fn narrowed(table: &Written, least: &[usize], width: usize) -> Written {
             None => break,
         }
     }
-    // What is left over is given back to headings that are broken, from the left.
+    // Remaining room goes to broken headings, from the left.
     let mut left = width.saturating_sub(total(&widths));
     for (at, heading) in table.headings.iter().enumerate() {
         let more = length(heading).saturating_sub(widths[at]);
@@ -128,8 +134,8 @@ fn narrowed(table: &Written, least: &[usize], width: usize) -> Written {
     }
 }
 
-/// Text in lines of so many columns, broken between words; a word that is longer is broken behind a sign inside it, and
-/// where there is none anywhere but in a number. At least one line.
+/// Breaks a text between words into lines of `width` columns, at least one line. A longer word is broken
+/// after a sign inside it, or else at any place that is not inside a number.
 pub(super) fn lines(text: &str, width: usize) -> Vec<String> {
     let indent: String = text.chars().take_while(|c| *c == ' ').collect();
     let mut lines = vec![indent];
@@ -166,7 +172,7 @@ pub(super) fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Words, a figure and its unit being one.
+/// Splits a text into words; a figure and its unit are one word.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -185,14 +191,14 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// What belongs to the figure before it.
+/// Words that stay with the figure before them.
 const UNITS: [&str; 26] = [
     "ps", "ns", "us", "ms", "s", "B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "B/s", "KB/s", "MB/s", "GB/s",
     "TB/s", "%", "k", "M", "G", "k/s", "M/s", "G/s", "/s",
 ];
 
-/// Where a word of more than `room` columns is broken: behind the last sign that fits, else before a character that is
-/// no part of a number, else behind all of it.
+/// Returns the position at which a word of more than `room` columns is broken: after the last sign that fits,
+/// else before a character that is no part of a number, else after the whole number.
 fn break_of(word: &str, room: usize) -> usize {
     let chars: Vec<(usize, char)> = word.char_indices().collect();
     let mut used = 0;
@@ -216,14 +222,14 @@ fn break_of(word: &str, room: usize) -> usize {
         }
     }
     sign.or(other).unwrap_or_else(|| {
-        // A number that is longer than the line.
+        // The number is longer than the line.
         let rest = chars.iter().find(|(_, c)| !(c.is_ascii_digit() || matches!(c, '.' | ',')));
         rest.map_or(word.len(), |&(at, c)| at + c.len_utf8())
     })
 }
 
-/// Lines that are longer than a terminal is wide, broken; what goes on is indented to where the text of its line
-/// begins.
+/// Breaks lines that are longer than the terminal is wide. Further lines are indented to the text of the
+/// first one.
 pub(super) fn wrap(text: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|&width| text.lines().any(|line| length(line) > width)) else {
         return text.to_owned();
@@ -245,7 +251,8 @@ pub(super) fn wrap(text: &str, width: Option<usize>) -> String {
     out
 }
 
-/// Where the text of a line begins: behind its indentation, or behind a label and the blanks that follow it.
+/// Returns the column at which the text of a line begins: after its indentation, or after a label and its
+/// blanks.
 fn hanging(line: &str) -> usize {
     let begin = line.len() - line.trim_start().len();
     if begin > 0 {
@@ -264,12 +271,12 @@ fn byte_of(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
 
-/// Columns of a terminal that a text takes: wide characters two.
+/// Returns the columns of a terminal that a text takes; wide characters take two.
 fn length(text: &str) -> usize {
     text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
 }
 
-/// East Asian wide characters; what is taken for narrow and is wide makes a line longer than it should be, no more.
+/// True for East Asian wide characters. A wide character that is missing here only makes a line too long.
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f
         | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd)

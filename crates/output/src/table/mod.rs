@@ -1,7 +1,7 @@
-//! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
+//! Tables for readers: the results of a run, a comparison or a set of rates, on a terminal or as Markdown.
 //!
-//! A column of a [`Grid`] knows the [`Quantity`] of its figures; an [`Answer`] chooses one unit for each quantity,
-//! which all its tables have in their headings, and fits them to the terminal.
+//! A column of a [`Grid`] knows the [`Quantity`] of its figures. An [`Answer`] chooses one unit for each
+//! quantity, shows it in the headings of all its tables, and fits them to the terminal.
 
 mod accuracy;
 mod answer;
@@ -47,7 +47,8 @@ pub use run::{failed, run};
 pub use sweep::{best, sensitivity};
 pub use whatif::whatif;
 
-/// That a report is of a part of a run, and from when on nothing moved; nothing of a complete one.
+/// Returns a line on a run that ended early, with the time from which nothing moved; `None` for a complete
+/// run.
 fn early(status: Status, stopped: Option<Stopped>) -> Option<String> {
     let early = match status {
         Status::Complete => return None,
@@ -59,12 +60,12 @@ fn early(status: Status, stopped: Option<Stopped>) -> Option<String> {
     Some(format!("{early}{at}: this is what had happened by then"))
 }
 
-/// What a run that was stopped or came to a standstill had delivered: `3 messages (300 B)`.
+/// Formats the messages delivered before a run stopped: `3 messages (300 B)`.
 pub fn delivered(stopped: &Stopped) -> String {
     format!("{} ({})", figures::count(stopped.messages, "message", "messages"), Bytes(stopped.bytes))
 }
 
-/// The rates of the messages of a first step, in the order given, and how they spread.
+/// Returns the rates of the messages of a first step, in the given order, and their spread.
 pub fn rates(title: &str, rates: &[Rate]) -> Answer {
     let finite = || rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite());
     let bounded = finite().count();

@@ -1,16 +1,17 @@
-//! Transports side by side: what each says of the same load, and what it costs to ask.
+//! Tables of transports side by side: the makespan that each predicts for the same load, and its run time.
 
 use super::{Grid, Quantity};
 use hayase::columns::Columns;
 use hayase::report::ComparisonRow;
 
-/// The choices that say how a load is simulated, and not what it is.
+/// Choices that select the model and not the load.
 const MODEL: [&str; 2] = ["transport", "sharing"];
 
-/// One table for each load (all rows that differ in transport and sharing alone), where there are several models.
+/// Returns a table for each load that was simulated with several models. The rows of a load differ only in
+/// transport and sharing.
 ///
-/// Each model has its makespans as a band, the ratio of its mean to that of every packet model, its run time, how many
-/// times faster it ran than each packet model did, and what it did a second.
+/// Each row shows the makespan with its range and its ratio to each packet model. It also shows the run time,
+/// the speed-up over each packet model, and the messages and packet hops simulated per second.
 pub(super) fn models(rows: &[ComparisonRow]) -> Vec<(String, Grid)> {
     let mut names: Vec<String> = Vec::new();
     for row in rows {
@@ -34,7 +35,7 @@ pub(super) fn models(rows: &[ComparisonRow]) -> Vec<(String, Grid)> {
     loads.map(|(_, rows)| (heading(rows[0]), grid(&rows))).collect()
 }
 
-/// What rows of one load share: all choices but transport and sharing.
+/// Returns the choices that identify a load: all but transport and sharing.
 fn load(row: &ComparisonRow) -> Vec<&str> {
     let choices = row.names().into_iter().zip(row.choices());
     choices.filter(|(name, _)| !MODEL.contains(name)).map(|(_, value)| value).collect()
@@ -51,7 +52,7 @@ fn heading(row: &ComparisonRow) -> String {
     format!("{} on {}{others}: by model", row.pattern, row.topology)
 }
 
-/// `packet:oq`, `flow:max-min`.
+/// Returns the name of a model: `packet:oq`, `flow:max-min`.
 fn model(row: &ComparisonRow) -> String {
     if row.sharing.is_empty() { row.transport.clone() } else { format!("{}:{}", row.transport, row.sharing) }
 }
@@ -79,7 +80,7 @@ fn grid(rows: &[&ComparisonRow]) -> Grid {
     Grid::of(&columns, rows.iter().copied())
 }
 
-/// `oq` of `packet:oq`.
+/// Returns the short name of a packet model: `oq` for `packet:oq`.
 fn short(row: &ComparisonRow) -> &str {
     row.transport.strip_prefix("packet:").unwrap_or(&row.transport)
 }

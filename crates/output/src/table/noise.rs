@@ -1,17 +1,17 @@
-//! What slow processors cost, as lines and as a table of how far the delay travelled.
+//! Cost of slow ranks, as lines and as a table of the delay over distance.
 
 use super::Grid;
 use super::figures::{count, fixed, percent, seconds};
 use hayase::columns::Columns;
 use hayase::report::{NoiseReport, Reached};
 
-/// Distances that are shown.
+/// Number of distances shown.
 const FARTHEST: usize = 12;
 
-/// What stands above [`distances`].
+/// Heading of [`distances`].
 pub(super) const HEADING: &str = "How far the delay travels, by messages from the nearest slow rank";
 
-/// Names and values, a line each.
+/// Returns names and values, a line each.
 pub(super) fn lines(noise: &NoiseReport) -> Vec<(&'static str, String)> {
     let signed = |time: f64| if time < 0.0 { format!("-{}", seconds(-time)) } else { seconds(time) };
     let mut lines = vec![(
@@ -32,7 +32,7 @@ pub(super) fn lines(noise: &NoiseReport) -> Vec<(&'static str, String)> {
         lines.push(("", "nobody was slowed: no processor had work while it was slow".to_owned()));
     }
     if let Some(slowed) = noise.slowed.filter(|slowed| slowed.ranks > 0) {
-        // Of a farm ranks are not told apart.
+        // Reports of farms do not list ranks.
         let on = match noise.ranks.len() as u64 {
             0 => count(slowed.ranks.into(), "rank", "ranks"),
             all => format!("{} of {}", slowed.ranks, count(all, "rank", "ranks")),
@@ -67,7 +67,8 @@ pub(super) fn lines(noise: &NoiseReport) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// How far the delay travelled; of long ways the first steps and the last.
+/// Returns the delay over the distance from slow ranks. Of many distances the first ones and the last are
+/// shown.
 pub(super) fn distances(noise: &NoiseReport) -> Option<Grid> {
     let rows = &noise.by_distance;
     if rows.is_empty() {

@@ -1,4 +1,4 @@
-//! Program data for a terminal: loops as a tree, each operation with the block before it and where it is called.
+//! Table of program data: loops as a tree, each operation with the block before it and its call site.
 
 use std::fmt::Write;
 
@@ -10,10 +10,11 @@ use hayase::prediction::program::{Blocks, Group, ProgramData, Statement, ranges,
 use hayase::report::variation::{BlockVariation, Variation};
 use hayase::units::Time;
 
-/// Notes are of use in the file; of longer ones the beginning is shown, in characters.
+/// Longest note \[characters\]; longer notes are cut, since they are complete in the file.
 const NOTE: usize = 100;
 
-/// Program data as a tree; `times`: of its blocks; `rank`: what it does alone.
+/// Returns program data as a tree, with the `times` of its blocks; with `rank`, only the operations of that
+/// rank.
 pub fn program(
     data: &ProgramData,
     blocks: &Blocks,
@@ -57,15 +58,16 @@ struct Tree<'a> {
     data: &'a ProgramData,
     times: Option<&'a ComputationData>,
     group: &'a Group,
-    /// Whose times are shown, together.
+    /// Ranks whose times are shown, combined.
     ranks: Vec<u32>,
-    /// The next block.
+    /// Next block.
     block: u32,
     grid: Grid,
 }
 
 impl Tree<'_> {
-    /// `entered`: loops that begin with the next operation.
+    /// Adds the rows of these statements. `entered` is the number of loops that begin with the next
+    /// operation.
     fn steps(&mut self, steps: &[Statement], around: &mut Vec<u32>, entered: u32) {
         let mut entered = entered;
         for step in steps {
@@ -79,7 +81,7 @@ impl Tree<'_> {
                         operation.truncate(at);
                     }
                     let site = self.data.site(op.site).map_or(String::new(), |site| short(site).to_owned());
-                    // Its blocks: from the end of each loop that it begins, and from before all of them.
+                    // Blocks before the operation: from the end of each loop that begins with it, and from before them all.
                     let block = self.block;
                     for level in 0..=entered {
                         let cells = match level {
@@ -110,7 +112,7 @@ impl Tree<'_> {
         }
     }
 
-    /// A row, with times where there are any.
+    /// Adds a row, with times if there are any.
     fn row(&mut self, mut cells: Vec<Cell>, block: u32) {
         if let Some(times) = self.times {
             let found = times.blocks.binary_search_by_key(&block, |found| found.block).ok();
@@ -136,7 +138,7 @@ impl Tree<'_> {
     }
 }
 
-/// What it costs that predictions take means.
+/// Returns the error that predictions make by using mean times of blocks.
 pub fn variation(variation: &Variation) -> Answer {
     let of = |value: f64| match variation.recorded_s {
         recorded if recorded > 0.0 => format!("{} ({:+.1} %)", seconds(value), (value / recorded - 1.0) * 100.0),

@@ -1,4 +1,4 @@
-//! The table of a replayed program.
+//! Tables of a replayed program.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use hayase::report::replay::{Prediction, RegionReport, ReplayReport, Wait};
 use hayase::simulation::KEPT_RANKS;
 use hayase::units::Bytes;
 
-/// Waits that are shown.
+/// Number of waits shown.
 const WAITS: usize = 10;
 
-/// What a report says, for a terminal: how long, where the time went, who waited for whom.
+/// Returns a report as text: the predicted time, the time of ranks by kind, and waits between ranks.
 pub fn replay(report: &ReplayReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&report.program));
@@ -99,7 +99,7 @@ pub fn replay(report: &ReplayReport) -> Answer {
     text
 }
 
-/// Time by region, in a table; nothing where there are none.
+/// Adds the table of time by region; nothing if there are no regions.
 fn regions(text: &mut Answer, regions: &[RegionReport]) {
     if regions.is_empty() {
         return;
@@ -124,7 +124,7 @@ fn regions(text: &mut Answer, regions: &[RegionReport]) {
     text.table(Grid::of(&columns, regions));
 }
 
-/// What a prediction was put together from.
+/// Returns the data that a prediction was made from.
 fn prediction(prediction: &Prediction) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     for part in &prediction.computation {

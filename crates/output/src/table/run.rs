@@ -1,4 +1,4 @@
-//! The table of one run.
+//! Table of one run.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use crate::columns;
 use hayase::report::{Estimate, Estimated, FaultsReport, Head, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
 
-/// How many links are shown.
+/// Number of links shown.
 const BUSIEST: usize = 10;
-/// Kinds of links that are named with their part of all delay.
+/// Number of kinds of links that are named with their fraction of all delay.
 const KINDS: usize = 3;
-/// How many names of what failed are shown.
+/// Number of names of failed parts shown.
 const FAILED: usize = 3;
 
-/// What a report says, for a terminal: titles, figures, and the busiest links.
+/// Returns a report as text: titles, figures, and the busiest links.
 pub fn run(report: &Report) -> Answer {
     let mut text = Answer::new();
     for line in [&report.fabric, &report.workload] {
@@ -27,7 +27,7 @@ pub fn run(report: &Report) -> Answer {
         let _ = writeln!(text, "{}", printable(&choices));
     }
     match (early(report.head.status, report.head.stopped), &report.head.seeds) {
-        // The first run is whole, and so are its figures.
+        // The first run is complete, and so are its figures.
         (Some(_), Some(seeds)) => {
             let (done, missing) = (seeds.seeds.len(), seeds.missing);
             let done = done + seeds.cut_off;
@@ -59,7 +59,7 @@ pub fn run(report: &Report) -> Answer {
     text
 }
 
-/// Names and values, a line each.
+/// Returns names and values, a line each.
 fn figures(report: &Report) -> Lines {
     let mut lines = vec![
         ("makespan", seconds(report.head.makespan_s) + &estimated(report.head.estimated.as_ref())),
@@ -76,7 +76,7 @@ fn figures(report: &Report) -> Lines {
     ];
     for (i, (name, bound)) in report.bounds.named().enumerate() {
         let value = format!("{name:<14}{:<10}", seconds(bound));
-        // A partial run has no makespan to hold against a bound of the whole.
+        // A partial run has no makespan to compare with a bound of the whole run.
         let close = match report.head.status {
             _ if bound > 0.0 && (report.head.status == Status::Complete || report.head.seeds.is_some()) => {
                 let times = fixed(report.head.makespan_s / bound, 3);
@@ -112,14 +112,14 @@ fn figures(report: &Report) -> Lines {
 /// Names and values, a line each.
 pub(super) type Lines = Vec<(&'static str, String)>;
 
-/// Returns what the head of every report says: what failed, the seeds, the cost of noise.
+/// Returns the lines that every report has: faults, seeds, cost of slow ranks.
 pub(super) fn of_head(head: &Head) -> impl Iterator<Item = (&'static str, String)> {
     let faults = head.faults.iter().flat_map(|faults| failed(faults));
     let noise = head.noise.iter().flat_map(|noise| super::noise::lines(noise));
     faults.chain(head.seeds.iter().flat_map(over_seeds)).chain(noise)
 }
 
-/// Writes lines, and behind them how far the delay of slow ranks travels.
+/// Writes lines, then the delay over the distance from slow ranks.
 pub(super) fn write_lines(text: &mut Answer, lines: Lines, head: &Head) {
     for (name, value) in lines {
         let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
@@ -130,7 +130,7 @@ pub(super) fn write_lines(text: &mut Answer, lines: Lines, head: &Head) {
     }
 }
 
-/// What is to be said of an interval that is wider than it was asked for.
+/// Returns a remark on an interval that is wider than requested.
 fn wider(estimate: &Estimate) -> String {
     if estimate.is_wider() {
         format!(", wider than the {} % asked for", fixed(100.0 * estimate.asked, 2))
@@ -139,7 +139,7 @@ fn wider(estimate: &Estimate) -> String {
     }
 }
 
-/// What is to be said of a makespan where an estimate was asked for.
+/// Returns a remark on a makespan for which an estimate was requested.
 pub fn estimated(estimated: Option<&Estimated>) -> String {
     match estimated {
         None => String::new(),
@@ -156,7 +156,7 @@ pub fn estimated(estimated: Option<&Estimated>) -> String {
     }
 }
 
-/// What failed, and what became of messages for it.
+/// Returns the failed parts and their effect on messages.
 pub fn failed(faults: &FaultsReport) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let kinds = [
@@ -191,7 +191,7 @@ pub fn failed(faults: &FaultsReport) -> Vec<(&'static str, String)> {
     (0..).zip(lines).map(|(number, line)| (if number == 0 { "faults" } else { "" }, line)).collect()
 }
 
-/// The makespans over several seeds, in three lines.
+/// Returns the makespans over several seeds, in three lines.
 fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
     let of_mean = if seeds.mean_s > 0.0 { format!(" ({})", percent(seeds.sd_s / seeds.mean_s)) } else { String::new() };
     let (mean, deviation) = (seconds(seeds.mean_s), seconds(seeds.sd_s));
@@ -209,7 +209,7 @@ fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
     ]
 }
 
-/// `1 to 8`, `1 to 45, 201 to 241`: seeds that follow each other together.
+/// Formats seeds, consecutive ones as ranges: `1 to 8`, `1 to 45, 201 to 241`.
 fn list(seeds: &[u64]) -> String {
     const MOST: usize = 4;
     let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -232,11 +232,11 @@ fn links(links: &[LinkUse]) -> Grid {
     let links = &links[..links.len().min(BUSIEST)];
     let any = |has: fn(&LinkUse) -> bool| links.iter().any(has);
     let mut shown = vec![("name", "link"), ("capacity", ""), ("bytes", ""), ("utilisation", "")];
-    // Not recorded, then not shown.
+    // Figures that were not recorded are not shown.
     if any(|link| link.peak_flows > 0) {
         shown.extend([("busy", ""), ("peak_flows", "peak flows"), ("mean_flows", "mean flows")]);
     }
-    // Of packets alone; a link that has no queue at all is nothing special.
+    // Only packet models have queues, and most links never have one.
     if any(|link| link.peak_queue > 0) {
         shown.extend([("peak_queue", "peak queue"), ("mean_queue", "mean queue"), ("blocked", "")]);
     }
@@ -246,8 +246,8 @@ fn links(links: &[LinkUse]) -> Grid {
     Grid::of(&columns::links().only(&shown), links)
 }
 
-/// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says; behind
-/// the model of switches, by which rule messages change virtual channels.
+/// Returns the choices of a scenario: `placement random, routing d-mod-k, sharing max-min, injection queue,
+/// seed 1`. The rule for virtual channels follows the model of switches.
 fn choices(scenario: &Value, channels: Option<&str>) -> Option<String> {
     let rule = channels.map_or_else(String::new, |rule| format!(" ({rule})"));
     let mut words = Vec::new();
@@ -276,7 +276,7 @@ fn choices(scenario: &Value, channels: Option<&str>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The name of the table that is the choice: `max-min` of `{"max-min": {}}`, with the file where it is one.
+/// Returns the name of the chosen table, with its file if it has one: `max-min` of `{"max-min": {}}`.
 fn chosen(value: &Value) -> Option<String> {
     let (name, options) = value.as_object()?.iter().next()?;
     match options["path"].as_str() {

@@ -1,11 +1,11 @@
-//! Means over the seeds of a plan: the best configurations, and which key matters how much.
+//! Means over the seeds of a plan: the best configurations, and the sensitivity to each key.
 
 use super::figures::fixed;
 use super::{Answer, Grid};
 use hayase::columns::{Blank, Columns};
 use hayase::plan::{MeanRow, Means, Sensitivity};
 
-/// The configurations with the least mean makespans.
+/// Returns the configurations with the shortest mean makespans.
 pub fn best(means: &Means, most: usize) -> Answer {
     let keyed = means.keys.iter().enumerate().fold(Columns::<MeanRow>::new(), |columns, (at, key)| {
         columns.words(key.name.as_str(), move |row| means.value(row, at).to_owned())
@@ -21,7 +21,7 @@ pub fn best(means: &Means, most: usize) -> Answer {
     text
 }
 
-/// Which part of the variance of log(makespan) goes with each key alone.
+/// Returns the fraction of the variance of log(makespan) that each key explains alone.
 pub fn sensitivity(means: &Means) -> Answer {
     let columns = Columns::<Sensitivity>::new()
         .text("key", |found| &found.key)

@@ -148,7 +148,7 @@ fn an_interrupted_study_of_seeds_says_how_many_were_run() {
             .to_string();
     assert!(text.contains("INTERRUPTED: 5 of 12 seeds were run\n"), "{text}");
     assert!(text.contains("5 of 12 (1 to 3, 201, 300); the other figures are of the first\n"), "{text}");
-    // The first run is whole, so its figures are.
+    // The first run is complete, so its figures are shown.
     assert!(text.contains("makespan is 1.000 times this"), "{text}");
 }
 
@@ -331,7 +331,7 @@ fn a_difference_within_its_interval_is_a_tie() {
     let text = super::comparison(&comparison).to_string();
     let end = "; a tie with b: the difference lies within its 95 % interval over 3 seeds.\n";
     assert!(text.ends_with(end), "{text}");
-    // The same difference, but for every seed.
+    // The same difference for every seed is not a tie.
     let sure = compared(vec![row("random", "a", &[1.0, 1.2, 1.4]), row("random", "b", &[1.07, 1.27, 1.47])]);
     assert!(!super::comparison(&sure).to_string().contains("tie"));
 }
@@ -353,7 +353,7 @@ fn rows_of_different_jobs_are_listed_and_not_ranked() {
 
     Not ranked against each other, since they do not do the same: all-to-all of 20 KB among 54 ranks and 1,080,000 B among 54 ranks.
     ");
-    // With two of one job each has a table.
+    // If a job has two rows, each job has a table.
     let three = compared(vec![row("regular", "a", &[1.0]), row("regular", "b", &[2.0]), ring]);
     let text = super::comparison(&three).to_string();
     assert!(text.contains("all-to-all of 20 KB among 54 ranks: a is the fastest, b takes 100 % longer.\n"), "{text}");
@@ -430,7 +430,7 @@ fn who_is_late_is_shown_where_it_matters_and_whom_that_delays() {
         as_it_sent_s: 0.0,
         as_it_waited_s: 0.02 - caused_s.min(0.02),
     };
-    // The makespan is 69.1 ms: what is below a thousandth of it is left out, and who is in the way of nobody.
+    // The makespan is 69.1 ms. Ranks that cause less than a thousandth of it, or no delay, are left out.
     let rows = vec![late(7, 0.04, 5), late(3, 0.001, 2), late(4, 6e-5, 1), late(9, 0.0, 0)];
     let ranks = RanksReport { late: rows, ..RanksReport::default() };
     let text = run(&Report { ranks: Some(Box::new(ranks)), ..report() }).to_string();
@@ -438,7 +438,7 @@ fn who_is_late_is_shown_where_it_matters_and_whom_that_delays() {
     let rows: Vec<&str> = table.lines().skip(3).take_while(|line| !line.is_empty()).collect();
     assert_eq!(rows.len(), 2, "{text}");
     assert!(rows[0].contains("0, 1, 2, ...") && rows[1].trim_start().starts_with("3 "), "{text}");
-    // Nobody computes or is late: not a word of it.
+    // If no rank computes or is late, there is no such table.
     let even = RanksReport { late: vec![late(1, 0.0, 0)], ..RanksReport::default() };
     let same = run(&Report { ranks: Some(Box::new(even)), ..report() }).to_string();
     assert_eq!(same, run(&report()).to_string());

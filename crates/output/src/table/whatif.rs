@@ -1,4 +1,4 @@
-//! The predicted time of a program over parameters, for a terminal.
+//! Tables of the predicted time of a program over parameters.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use hayase::report::Status;
 use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 use hayase::sweep::not_done;
 
-/// What matters, and what is the most that a network could bring.
+/// Returns the effect of each parameter, and the largest gain that a network could bring.
 pub fn whatif(report: &WhatIfReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&report.program));
@@ -69,7 +69,7 @@ fn tornado(text: &mut Answer, report: &WhatIfReport) {
         .text("parameter", |varied| &varied.parameter)
         .id("value", |varied| varied.base.clone().unwrap_or_default());
     let sides = ["halved", "doubled"].into_iter().enumerate().fold(named, |columns, (at, side)| {
-        // Of an interrupted study some are missing.
+        // An interrupted study lacks some points.
         columns.time(side, move |varied| varied.points.get(at)?.time_s).quantity(
             "change",
             Quantity::Change,
@@ -106,13 +106,13 @@ fn values(text: &mut Answer, varied: &Sensitivity) {
     }
 }
 
-/// Why there is no time, and from when on nothing moved.
+/// Returns the reason for a missing time, with the time from which nothing moved.
 fn failed(point: &WhatIfPoint) -> String {
     let reason = point.failed.clone().unwrap_or_default();
     point.stopped.map_or(reason.clone(), |stopped| format!("{reason} at {}", seconds(stopped.at_s)))
 }
 
-/// `+3.2 %`; `0.0 %` has no sign.
+/// Formats a change: `+3.2 %`; `0.0 %` has no sign.
 fn percent(change: Option<f64>) -> String {
     let Some(change) = change.filter(|change| change.is_finite()) else { return "-".to_owned() };
     let text = format!("{:+.1} %", change * 100.0);
@@ -120,6 +120,6 @@ fn percent(change: Option<f64>) -> String {
 }
 
 fn exponent(elasticity: Option<f64>) -> String {
-    // No minus before a zero.
+    // A zero has no minus sign.
     elasticity.map_or_else(|| "-".to_owned(), |value| fixed((value * 1000.0).round() / 1000.0 + 0.0, 3))
 }

@@ -1,27 +1,27 @@
-//! A table of texts, aligned for a terminal or as Markdown.
+//! Table of texts, aligned for a terminal or as Markdown.
 
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
-/// A table whose figures are written: headings, alignments and rows of texts.
+/// Table with formatted figures: headings, alignments and rows of texts.
 pub(super) struct Written {
     pub headings: Vec<String>,
-    /// Whether each is a column of text, which may be broken; numbers never are.
+    /// By column: true for text, which may be broken. Numbers are never broken.
     pub texts: Vec<bool>,
     pub rows: Vec<Vec<String>>,
     pub keys: usize,
-    /// Most characters of a line of the last column, where it has sentences.
+    /// Longest line of the last column \[characters\], if it holds sentences.
     pub sentence: Option<usize>,
 }
 
 impl Written {
-    /// The width of each column.
+    /// Returns the width of each column.
     pub fn widths(&self) -> Vec<usize> {
         self.table().column_max_content_widths().into_iter().map(usize::from).collect()
     }
 
-    /// Aligned, with a light line under the headings, as wide as it is.
+    /// Formats the table, aligned, with a light line under the headings, without a limit of width.
     pub fn aligned(&self) -> String {
         let mut table = self.table();
         let last = self.headings.len().saturating_sub(1);
@@ -45,7 +45,7 @@ impl Written {
         table
     }
 
-    /// Returns it as HTML.
+    /// Formats the table as HTML.
     pub fn to_html(&self) -> String {
         let row = |tag: &str, cells: &[String]| {
             let cell = |(cell, is_text): (&String, &bool)| {
@@ -58,7 +58,7 @@ impl Written {
         format!("<table>\n<thead>{}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n", row("th", &self.headings).trim_end())
     }
 
-    /// As Markdown.
+    /// Formats the table as Markdown.
     pub fn to_markdown(&self) -> String {
         let mut text = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
@@ -77,7 +77,7 @@ impl Written {
     }
 }
 
-/// Escapes a text of HTML, which is no attribute.
+/// Escapes text for HTML outside attributes.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,5 +1,5 @@
-//! Hyper-crossbars: routers as a grid, a bar beside each line for its crossbar, and the node on the side where no bar
-//! is.
+//! Hyper-crossbars: a grid of routers, with a bar beside each line for its crossbar and each node on the side
+//! without a bar.
 
 use super::lattice::Lattice;
 use super::{Layout, Mark, Placed, cables, caption, short_name};
@@ -8,7 +8,7 @@ use hayase::fabric::{CrossbarGrid, Fabric};
 use hayase::ids::{Id, VertexId};
 
 pub(super) fn layout(fabric: &Fabric, grid: &CrossbarGrid) -> Layout {
-    // Into the depth, there must be room between one router and the next for a node and three bars.
+    // In the third dimension there must be room for a node and three bars between one router and the next.
     let steep = grid.dims.get(2).copied().unwrap_or(1);
     let lattice = Lattice::new(&grid.dims, if steep > 1 { f64::from(steep) * 52.0 } else { 46.0 });
     let mut layout = Layout { width: lattice.width(), height: lattice.height(), ..Layout::default() };
@@ -25,7 +25,7 @@ pub(super) fn layout(fabric: &Fabric, grid: &CrossbarGrid) -> Layout {
         let text = short_name(fabric, VertexId(position));
         let centre = at(position);
         if grid.host_link {
-            // In the plane bars are below and at the right; into the depth there is one above at the left, too.
+            // In the plane, bars are below and at the right; with a third dimension there is one above at the left too.
             let node =
                 if deep { centre.plus(-aside * 1.15, aside * 0.35) } else { centre.plus(-aside * 0.9, -aside * 0.9) };
             layout.vertices[grid.router(position).index()] =
@@ -37,7 +37,7 @@ pub(super) fn layout(fabric: &Fabric, grid: &CrossbarGrid) -> Layout {
             layout.vertices[position as usize] = Placed { at: centre, mark: Mark::Dot(radius), label };
         }
     }
-    // Beside the line: below a row, right of a column, above what leads into the depth.
+    // A bar is below a row, right of a column, and above a line of the third dimension.
     let beside = |dim: usize| match dim {
         0 => Point::new(0.0, aside),
         1 => Point::new(aside, 0.0),
@@ -90,7 +90,7 @@ pub(super) fn layout(fabric: &Fabric, grid: &CrossbarGrid) -> Layout {
     }
     for dim in 3..grid.dims.len() {
         for line in 0..grid.lines(dim) {
-            // A bar across panels would hide them: keep the crossbar as a point on its first router.
+            // A bar across panels would hide them, so the crossbar is a point on its first router.
             let vertex = grid.crossbar(dim, line).index();
             layout.vertices[vertex].mark = Mark::Bar(layout.vertices[vertex].at);
         }

@@ -1,29 +1,29 @@
-//! Switches in groups: around a circle where the fabric is small; else one group, and the number of cables of each pair
-//! of groups as a matrix.
+//! Switches in groups. A small fabric is drawn around a circle. Of a larger one a single group is drawn, with
+//! the number of cables between each pair of groups as a matrix.
 
 use super::{Cable, Caption, Cell, Layout, Mark, Placed, cables, caption, short_name};
 use crate::svg::canvas::{Anchor, Point, text_width};
 use hayase::fabric::Fabric;
 use hayase::ids::{Id, LinkId, VertexId};
 
-/// Most switches and cables between them that are drawn one by one.
+/// Largest numbers of switches and of cables between them that are drawn one by one.
 const MOST_SWITCHES: usize = 150;
 const MOST_CABLES: usize = 1500;
-/// Most nodes that are drawn one by one.
+/// Largest number of nodes that are drawn one by one.
 const MOST_NODES: u32 = 256;
-/// Most groups of a matrix.
+/// Largest number of groups of a matrix.
 const MOST_GROUPS: usize = 256;
-/// Side of a matrix, where its cells have room [px].
+/// Side of a matrix, if its cells have room \[px\].
 const MATRIX: f64 = 620.0;
 
-/// Where the switches of a group are, around its middle, and how far they reach.
+/// Positions of the switches of a group around its middle, and half the width and height that they take.
 struct Cluster {
     switches: Vec<usize>,
     at: Vec<Point>,
     reach: Point,
 }
 
-/// `of`: by switch, its group, called `name`.
+/// Lays out a fabric in groups. `of` is the group of each switch; a group is called `name`.
 pub(super) fn layout(fabric: &Fabric, of: &[u32], name: &str) -> Layout {
     let nodes = fabric.nodes() as usize;
     let mut groups: Vec<Vec<usize>> = vec![Vec::new(); of.iter().max().map_or(0, |&most| most as usize + 1)];
@@ -42,16 +42,17 @@ pub(super) fn layout(fabric: &Fabric, of: &[u32], name: &str) -> Layout {
 
 #[expect(clippy::disallowed_methods, reason = "coordinates of a drawing, rounded to a hundredth of a pixel")]
 fn polar(centre: Point, angle: f64, radius: f64) -> Point {
-    // The first at the top, clockwise.
+    // Angle 0 is at the top; angles grow clockwise.
     centre.plus(radius * angle.sin(), -radius * angle.cos())
 }
 
-/// Half the width of a switch's box.
+/// Returns half the width of a switch's box.
 fn half(fabric: &Fabric, switch: usize) -> f64 {
     text_width(&short_name(fabric, VertexId::from_index(switch)), 8.0) / 2.0 + 3.0
 }
 
-/// A group in two rows where its cables join two kinds of switches (those with nodes below), else in a circle.
+/// Places a group in two rows if its cables join two kinds of switches (those with nodes below), else in a
+/// circle.
 fn cluster(fabric: &Fabric, switches: &[usize], hosts: &[Vec<usize>], cables: &[Cable], room: f64) -> Cluster {
     let widest = switches.iter().map(|&switch| half(fabric, switch)).fold(8.0, f64::max);
     let place = |vertex: usize| switches.binary_search(&vertex).ok();
@@ -72,7 +73,7 @@ fn cluster(fabric: &Fabric, switches: &[usize], hosts: &[Vec<usize>], cables: &[
         return Cluster { switches: switches.to_vec(), at, reach };
     }
     let count = switches.len() as f64;
-    // A name stands in the middle, between the boxes at both sides.
+    // The name stands in the middle, between the boxes on both sides.
     let radius = match switches.len() {
         1 => 0.0,
         2 => 24.0,
@@ -83,8 +84,8 @@ fn cluster(fabric: &Fabric, switches: &[usize], hosts: &[Vec<usize>], cables: &[
     Cluster { switches: switches.to_vec(), at: at.collect(), reach: Point::new(reach, reach) }
 }
 
-/// By switch, on which of two sides it is so that all cables lead from one to the other; `None` where that cannot be,
-/// or where switches are alike: either none of a side or some of both have nodes.
+/// Divides switches into those with nodes (false) and those without (true), if every cable joins the two
+/// kinds. Returns `None` otherwise, and if all switches are of one kind.
 fn sides(count: usize, cables: &[(usize, usize)], bare: impl Fn(usize) -> bool) -> Option<Vec<bool>> {
     if cables.is_empty() || !(0..count).any(&bare) || (0..count).all(&bare) {
         return None;
@@ -93,7 +94,7 @@ fn sides(count: usize, cables: &[(usize, usize)], bare: impl Fn(usize) -> bool) 
     cables.iter().all(|&(a, b)| sides[a] != sides[b]).then_some(sides)
 }
 
-/// The nodes of a switch beside it, away from the middle of its group.
+/// Places the nodes of a switch beside it, away from the middle of its group.
 fn place_hosts(layout: &mut Layout, fabric: &Fabric, hosts: &[usize], switch: Point, middle: Point) {
     let (dx, dy) = (switch.x - middle.x, switch.y - middle.y);
     let angle = if dx == 0.0 && dy == 0.0 { std::f64::consts::PI } else { dx.atan2(-dy) };
@@ -110,9 +111,9 @@ fn place_hosts(layout: &mut Layout, fabric: &Fabric, hosts: &[usize], switch: Po
     }
 }
 
-/// Half the width of a group's name [px].
+/// Half the width of a group's name \[px\].
 const NAME: f64 = 34.0;
-/// How far nodes are from their switch [px].
+/// Distance of nodes from their switch \[px\].
 const HOSTS: f64 = 30.0;
 
 fn boxed(fabric: &Fabric, switch: usize, at: Point) -> Placed {
@@ -121,7 +122,7 @@ fn boxed(fabric: &Fabric, switch: usize, at: Point) -> Placed {
     Placed { at, mark: Mark::Box(half(fabric, switch), 7.0), label }
 }
 
-/// How many nodes a switch has, below it.
+/// Writes the number of nodes of a switch below it.
 fn count_hosts(layout: &mut Layout, hosts: usize, at: Point) {
     let text = if hosts == 1 { "1 node".to_owned() } else { format!("{hosts} nodes") };
     if hosts > 0 {
@@ -175,20 +176,20 @@ fn whole(fabric: &Fabric, groups: &[Vec<usize>], hosts: &[Vec<usize>], name: &st
     layout
 }
 
-/// The sine of half the angle between neighbours around a circle.
+/// Returns the sine of half the angle between neighbours around a circle.
 #[expect(clippy::disallowed_methods, reason = "coordinates of a drawing, rounded to a hundredth of a pixel")]
 fn polar_half(count: f64) -> f64 {
     (std::f64::consts::PI / count).sin()
 }
 
-/// The group with the most cables inside (the first of them), and the matrix of all.
+/// Lays out the group with the most internal cables (the first of them) and the matrix of all groups.
 fn summary(fabric: &Fabric, groups: &[Vec<usize>], hosts: &[Vec<usize>], name: &str, mut all: Vec<Cable>) -> Layout {
     let nodes = fabric.nodes() as usize;
     let mut of = vec![usize::MAX; hosts.len()];
     for (group, switches) in groups.iter().enumerate() {
         switches.iter().for_each(|&switch| of[switch] = group);
     }
-    // Cables, and those of them that have failed in any direction.
+    // Number of cables, and of cables with a failed direction.
     let mut counts = vec![(0usize, 0usize); groups.len() * groups.len()];
     for cable in &all {
         let (a, b) = (of[cable.ends.0.index()], of[cable.ends.1.index()]);
@@ -251,7 +252,7 @@ fn matrix(
     name: &str,
 ) {
     let at = |a: usize, b: usize| counts[a * groups + b].0;
-    // Cables inside groups are of another size: two scales.
+    // Numbers of cables inside groups differ in size from those between groups, so there are two scales.
     let most =
         |inside: bool| (0..shown * shown).map(|i| (i / shown, i % shown)).filter(move |(a, b)| (a == b) == inside);
     let largest = [false, true].map(|inside| most(inside).map(|(a, b)| at(a, b)).max().unwrap_or(0));
@@ -299,7 +300,7 @@ fn matrix(
     }
 }
 
-/// From white to a colour; light enough for what is written on it.
+/// Returns a colour between white and `colour`, light enough for text on it.
 fn shade(share: f64, colour: [u8; 3]) -> String {
     let part = |full: u8| (255.0 - (255.0 - f64::from(full)) * share * 0.6).round() as u8;
     format!("#{:02x}{:02x}{:02x}", part(colour[0]), part(colour[1]), part(colour[2]))

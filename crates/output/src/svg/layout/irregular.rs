@@ -1,5 +1,5 @@
-//! Graphs without a known structure: in layers above the nodes where switches are joined like a tree, else with
-//! switches as far apart as they are along the links, and nodes around their switch.
+//! Graphs without a known structure. If switches are joined like a tree, they stand in layers above the
+//! nodes. Otherwise distances in the picture follow those along links, and nodes stand around their switch.
 
 use super::{Cable, Caption, Layout, Mark, Placed, cables, caption, short_name, stress};
 use crate::svg::canvas::{Anchor, Point, fit, text_width};
@@ -7,7 +7,7 @@ use hayase::base::Arrange;
 use hayase::fabric::Fabric;
 use hayase::ids::{Id, VertexId};
 
-/// Most nodes that are drawn one by one.
+/// Largest number of nodes that are drawn one by one.
 pub(in crate::svg) const MOST_NODES: u32 = 256;
 
 pub(super) fn layout(fabric: &Fabric) -> Layout {
@@ -18,8 +18,8 @@ pub(super) fn layout(fabric: &Fabric) -> Layout {
     let neighbours = neighbours(fabric, &cables);
     let core = Core::among(fabric, &neighbours);
     let layers = layers(fabric, &neighbours);
-    // Links of nodes always lead from a layer to the next; whether switches are joined like a tree, their own links
-    // tell.
+    // Links of nodes always lead from one layer to the next, so only links between switches show if the graph is a
+    // tree.
     let between =
         |cable: &&Cable| core.home[cable.ends.0.index()].is_none() && core.home[cable.ends.1.index()].is_none();
     let switches = cables.iter().filter(between).count();
@@ -34,7 +34,8 @@ pub(super) fn layout(fabric: &Fabric) -> Layout {
     }
 }
 
-/// Cables between each vertex and the nearest node; what no node reaches is in the topmost layer.
+/// Counts the cables from each vertex to the nearest node. Vertices that no node reaches are in the top
+/// layer.
 fn layers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Vec<usize> {
     let mut layers = vec![usize::MAX; neighbours.len()];
     let mut queue: std::collections::VecDeque<usize> = (0..fabric.nodes() as usize).collect();
@@ -57,7 +58,7 @@ fn layers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Vec<usize> {
     layers
 }
 
-/// The look of a vertex at this place.
+/// Returns the mark of a vertex at this place.
 fn placed(fabric: &Fabric, vertex: usize, at: Point, room: f64) -> Placed {
     let text = short_name(fabric, VertexId::from_index(vertex));
     if (vertex as u32) < fabric.nodes() {
@@ -79,7 +80,7 @@ fn layered(fabric: &Fabric, layers: &[usize], neighbours: &[Vec<usize>], mut cab
         rows[layer].push(vertex);
     }
     let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
-    // Names of switches are read whole, where there is room.
+    // Names of switches are not cut if there is room.
     let name = |&vertex: &usize| text_width(&short_name(fabric, VertexId::from_index(vertex)), 9.0) / 0.86 + 12.0;
     let named = |row: &Vec<usize>| row.len() as f64 * row.iter().map(name).fold(0.0, f64::max);
     let named = rows.iter().skip(1).map(named).fold(0.0, f64::max);
@@ -120,7 +121,7 @@ fn layered(fabric: &Fabric, layers: &[usize], neighbours: &[Vec<usize>], mut cab
     for cable in &mut cables {
         let (a, b) = cable.ends;
         if layers[a.index()] == layers[b.index()] {
-            // Within a row: bow over what stands between.
+            // A cable within a row is a bow over the vertices between its ends.
             let (from, to) = (layout.vertices[a.index()].at, layout.vertices[b.index()].at);
             let bow = ((from.x - to.x).abs() * 0.12 + 10.0).min(step * 0.45);
             let middle = Point::new((from.x + to.x) / 2.0, from.y - bow);
@@ -132,11 +133,12 @@ fn layered(fabric: &Fabric, layers: &[usize], neighbours: &[Vec<usize>], mut cab
     layout
 }
 
-/// What of a graph is placed by its distances: all but the nodes with a single link to a switch, which stand around it.
+/// Vertices of a graph that are placed by their distances. Nodes with a single link to a switch stand around
+/// it instead.
 pub(in crate::svg) struct Core {
-    /// By vertex: the switch around which it stands.
+    /// By vertex: the switch around which it stands, if it is such a node.
     pub home: Vec<Option<usize>>,
-    /// The other vertices, ascending.
+    /// Vertices placed by distance, ascending.
     pub vertices: Vec<usize>,
 }
 
@@ -157,7 +159,7 @@ impl Core {
     }
 }
 
-/// By vertex: those that a cable joins with it.
+/// Returns the vertices that a cable joins with each vertex.
 fn neighbours(fabric: &Fabric, cables: &[Cable]) -> Vec<Vec<usize>> {
     let mut neighbours = vec![Vec::new(); (fabric.nodes() + fabric.switches()) as usize];
     for cable in cables {
@@ -167,23 +169,23 @@ fn neighbours(fabric: &Fabric, cables: &[Cable]) -> Vec<Vec<usize>> {
     neighbours
 }
 
-/// Room along a ring of nodes for each \[px\].
+/// Room for a node along a ring of nodes \[px\].
 const ALONG: f64 = 17.0;
-/// Most nodes of a ring; more stand in several.
+/// Largest number of nodes of a ring; more stand in several rings.
 const RING: usize = 40;
-/// From one ring to the next \[px\].
+/// Distance from one ring to the next \[px\].
 const NEXT_RING: f64 = 16.0;
 
-/// A switch with the nodes around it.
+/// Switch with the nodes around it.
 struct Around {
     nodes: Vec<usize>,
-    /// Rings of nodes, and the radius of the innermost \[px\].
+    /// Number of rings of nodes, and the radius of the innermost \[px\].
     rings: usize,
     radius: f64,
 }
 
-/// Switches by their distances along links, each with its nodes around it; where there are too many nodes, with their
-/// number.
+/// Places switches by their distances along links, each with its nodes around it. Too many nodes are shown as
+/// a number.
 fn by_distances(fabric: &Fabric, core: &Core, neighbours: &[Vec<usize>], mut cables: Vec<Cable>) -> Layout {
     let nodes = fabric.nodes() as usize;
     let summary = fabric.nodes() > MOST_NODES;
@@ -259,14 +261,14 @@ fn by_distances(fabric: &Fabric, core: &Core, neighbours: &[Vec<usize>], mut cab
     layout
 }
 
-/// What stands in the box of a switch, and half the width of that.
+/// Returns the text in the box of a switch, and half its width.
 fn named(fabric: &Fabric, vertex: usize) -> (String, f64) {
     let text = fit(&short_name(fabric, VertexId::from_index(vertex)), 9.0, 64.0);
     let half = (text_width(&text, 9.0) / 2.0 + 4.0).max(8.0);
     (text, half)
 }
 
-/// A name on the far side of what it names, seen from where its link comes from.
+/// Returns the label of a vertex, on the side that faces away from its link.
 fn beside(at: Point, angle: f64, distance: f64, size: f64, text: String) -> Caption {
     let to = polar(at, angle, distance);
     let anchor = match to.x - at.x {
@@ -287,14 +289,15 @@ fn angle(from: Point, to: Point) -> f64 {
     (to.y - from.y).atan2(to.x - from.x)
 }
 
-/// So many angles, evenly apart, away from the links: first the middle of the widest gap between links, then beside it.
+/// Returns `count` evenly spaced angles away from the links. They begin in the middle of the widest gap
+/// between links.
 fn free_angles(links: &[f64], count: usize) -> Vec<f64> {
     use std::f64::consts::TAU;
     let mut sorted: Vec<f64> = links.to_vec();
     sorted.arrange_by(f64::total_cmp);
     let after = |i: usize| if i + 1 < sorted.len() { sorted[i + 1] } else { sorted[0] + TAU };
     let widest = (0..sorted.len()).max_by(|&a, &b| (after(a) - sorted[a]).total_cmp(&(after(b) - sorted[b])));
-    // Without links: from below on.
+    // Without links, the angles begin at the bottom.
     let middle = widest.map_or(TAU / 4.0, |i| (sorted[i] + after(i)) / 2.0);
     let away = |angle: f64| {
         let between = |link: &f64| ((angle - link).rem_euclid(TAU)).min((link - angle).rem_euclid(TAU));
@@ -305,14 +308,14 @@ fn free_angles(links: &[f64], count: usize) -> Vec<f64> {
         let beside = |k: usize| if k.is_multiple_of(2) { (k / 2) as f64 } else { -((k / 2 + 1) as f64) };
         (0..slots).map(|k| middle + step * beside(k)).filter(|&angle| away(angle) > clear).take(count).collect()
     };
-    // As few places as leave enough of them clear of links.
+    // The smallest number of slots that leaves enough of them clear of links.
     let clear = |slots: usize| (0.45 * TAU / slots as f64).min(0.3);
     let enough = (count..=4 * count + 4 * links.len()).filter(|&slots| slots > 0);
     let found = enough.map(|slots| spread(slots, clear(slots))).find(|angles| angles.len() == count);
     found.unwrap_or_else(|| spread(count.max(1), -1.0))
 }
 
-/// Nodes alone, in rows.
+/// Lays out nodes without switches, in rows.
 fn rows(fabric: &Fabric) -> Layout {
     let count = fabric.nodes() + fabric.switches();
     let columns = (1..=count).find(|columns| columns * columns >= count).unwrap_or(1);

@@ -1,22 +1,22 @@
-//! Tori and meshes: the first two dimensions as rows and columns, the third in oblique projection, any further one as
-//! pictures side by side.
+//! Tori and meshes: the first two dimensions as rows and columns, the third in oblique projection, further
+//! ones as panels side by side.
 
 use super::{Cable, Layout, Mark, Placed, cables, caption, short_name};
 use crate::svg::canvas::{Anchor, Point, text_width};
 use hayase::fabric::{Fabric, Grid, dimension_name};
 use hayase::ids::VertexId;
 
-/// Most nodes of a ring that is drawn as one.
+/// Largest number of nodes of a ring that is drawn as a circle.
 const LARGEST_RING: u32 = 128;
 
-/// Where the positions of a grid are.
+/// Positions of a grid.
 pub(super) struct Lattice {
     dims: Vec<u32>,
-    /// Distance of neighbours along the first two dimensions [px].
+    /// Distance of neighbours along the first two dimensions \[px\].
     pub cell: f64,
-    /// From a position to the next along the third dimension.
+    /// Offset from a position to the next along the third dimension.
     pub depth: Point,
-    /// Panels for the dimensions after the third, beside each other.
+    /// Number of panels side by side, for the dimensions after the third.
     columns: u32,
     panel: Point,
     margin: f64,
@@ -55,7 +55,7 @@ impl Lattice {
         self.panel.y * f64::from(self.panels().div_ceil(self.columns.max(1)))
     }
 
-    /// Where these coordinates are; they may lie outside the grid.
+    /// Returns the place of these coordinates, which may lie outside the grid.
     pub(super) fn at(&self, coordinates: &[f64]) -> Point {
         let x = |dim: usize| coordinates.get(dim).copied().unwrap_or(0.0);
         let size = |dim: usize| f64::from(self.dims.get(dim).copied().unwrap_or(1));
@@ -67,7 +67,7 @@ impl Lattice {
         )
     }
 
-    /// Numbers along the first two dimensions, the directions, and which panel is which.
+    /// Adds numbers along the first two dimensions, the directions, and the names of the panels.
     pub(super) fn captions(&self, layout: &mut Layout) {
         let size = |dim: usize| self.dims.get(dim).copied().unwrap_or(1);
         let every = |count: u32| (count as f64 * 16.0 / (f64::from(count) * self.cell)).ceil().max(1.0) as u32;
@@ -124,7 +124,7 @@ pub(super) fn layout(fabric: &Fabric, grid: &Grid) -> Layout {
     let mut layout = Layout { width: lattice.width(), height: lattice.height(), ..Layout::default() };
     let deep = lattice.depth != Point::default();
     let radius = if deep { 5.0 } else { (lattice.cell * 0.13).clamp(4.0, 8.0) };
-    // Below the switch; where the third dimension leads up to the right, well clear of it.
+    // A node is below its switch, and well clear of the third dimension, which leads up to the right.
     let aside = if deep { radius * 2.0 } else { lattice.cell * 0.27 };
     for vertex in (0..fabric.nodes() + fabric.switches()).map(VertexId) {
         let is_node = vertex.0 < fabric.nodes();
@@ -168,7 +168,7 @@ pub(super) fn layout(fabric: &Fabric, grid: &Grid) -> Layout {
     layout
 }
 
-/// Gives a cable its course; `false` where it leaves its panel.
+/// Sets the course of a cable; returns `false` if it leaves its panel.
 fn course(cable: &mut Cable, fabric: &Fabric, grid: &Grid, lattice: &Lattice) -> bool {
     let position = |vertex: VertexId| vertex.0 % grid.positions();
     let (a, b) = (grid.coordinates(position(cable.ends.0)), grid.coordinates(position(cable.ends.1)));
@@ -192,7 +192,7 @@ fn course(cable: &mut Cable, fabric: &Fabric, grid: &Grid, lattice: &Lattice) ->
     true
 }
 
-/// One dimension, closed: a circle.
+/// Lays out one closed dimension as a circle.
 #[allow(clippy::disallowed_methods, reason = "coordinates of a drawing, rounded to a hundredth of a pixel")]
 fn ring(fabric: &Fabric, grid: &Grid) -> Layout {
     let count = f64::from(grid.positions());

@@ -1,4 +1,4 @@
-//! Where the parts of a fabric stand in a picture.
+//! Places of the parts of a fabric in a picture.
 
 mod crossbars;
 mod groups;
@@ -13,16 +13,16 @@ use super::canvas::{Anchor, Point};
 use hayase::fabric::{Fabric, Sketch};
 use hayase::ids::{Id, LinkId, VertexId};
 
-/// How a vertex is drawn.
+/// Shape of a vertex.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Mark {
-    /// A dot of this radius: a node.
+    /// Dot of this radius: a node.
     Dot(f64),
-    /// A box of this half width and half height: a switch.
+    /// Box of this half width and half height: a switch.
     Box(f64, f64),
-    /// A bar from the position to this point: a crossbar.
+    /// Bar from the position to this point: a crossbar.
     Bar(Point),
-    /// Not drawn: counted at its switch.
+    /// Not drawn, but counted at its switch.
     Hidden,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Caption {
     pub strong: bool,
 }
 
-/// A vertex in its place.
+/// Vertex in its place.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Placed {
     pub at: Point,
@@ -44,15 +44,15 @@ pub(super) struct Placed {
     pub label: Option<Caption>,
 }
 
-/// A cell of a matrix.
+/// Cell of a matrix.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cell {
-    /// Its upper left corner.
+    /// Upper left corner.
     pub at: Point,
     pub side: f64,
     pub fill: String,
     pub title: String,
-    /// Whether any of the cables that it counts has failed.
+    /// True if a cable that the cell counts has failed.
     pub failed: bool,
 }
 
@@ -64,31 +64,31 @@ pub(super) struct Cable {
     pub forward: Vec<LinkId>,
     /// Links from the second end to the first.
     pub back: Vec<LinkId>,
-    /// What is drawn of it, each piece from the first end towards the second; two stubs where it would cross the
-    /// whole picture.
+    /// Drawn pieces, each from the first end towards the second; two stubs if the cable would cross the whole
+    /// picture.
     pub runs: Vec<Vec<Point>>,
 }
 
 impl Cable {
-    /// Whether only its two ends are drawn.
+    /// True if only the two ends are drawn.
     pub(super) fn is_stub(&self) -> bool {
         self.runs.len() > 1
     }
 }
 
-/// A fabric laid out, with the top left corner at 0, 0.
+/// Layout of a fabric, with the top left corner at 0, 0.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Layout {
     pub width: f64,
     pub height: f64,
-    /// By vertex.
+    /// Vertices by id.
     pub vertices: Vec<Placed>,
     pub cables: Vec<Cable>,
     pub cells: Vec<Cell>,
     pub captions: Vec<Caption>,
-    /// What the picture leaves out or how it is to be read.
+    /// Remarks on reading the picture and on parts left out.
     pub remarks: Vec<String>,
-    /// That a part is drawn as a number, and which; said in large type.
+    /// Note in large type: which part is drawn as a number.
     pub note: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl Layout {
         layout
     }
 
-    /// Straight lines for the cables that have no course yet.
+    /// Adds cables, with straight lines for those that have no course yet.
     fn join(&mut self, mut cables: Vec<Cable>) {
         for cable in &mut cables {
             if cable.runs.is_empty() {
@@ -122,7 +122,7 @@ impl Layout {
     }
 }
 
-/// The links with ends, by pair of vertices; in the order of the first link of each pair.
+/// Groups the links with ends by pair of vertices, in the order of the first link of each pair.
 fn cables(fabric: &Fabric) -> Vec<Cable> {
     let mut cables: Vec<Cable> = Vec::new();
     let mut by_pair: FxHashMap<(VertexId, VertexId), usize> = FxHashMap::default();
@@ -139,13 +139,13 @@ fn cables(fabric: &Fabric) -> Vec<Cable> {
     cables
 }
 
-/// What stands at a vertex: its name, without the word `node`.
+/// Returns the label of a vertex: its name without the word `node`.
 fn short_name(fabric: &Fabric, vertex: VertexId) -> String {
     let name = fabric.vertex_name(vertex);
     name.strip_prefix("node ").map_or(name.clone(), str::to_owned)
 }
 
-/// A caption of usual size.
+/// Returns a caption of normal size.
 fn caption(at: Point, anchor: Anchor, text: impl Into<String>) -> Caption {
     Caption { at, anchor, size: 10.0, text: text.into(), strong: false }
 }

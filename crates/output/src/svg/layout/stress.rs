@@ -1,32 +1,33 @@
-//! Places for the vertices of any graph: as far apart in the picture as along the links, as well as a plane allows.
+//! Placement of the vertices of any graph: distances in the picture follow distances along the links, as well
+//! as a plane allows.
 //!
-//! The stress, the sum over all pairs of `(|x_i - x_j| - d_ij)^2 / d_ij^2`, is made small by majorisation: each vertex
-//! in turn goes to where its distances from all others would have it on average. It begins with classical scaling, the
-//! two directions in which the distances differ most, so the outcome depends on the graph alone. Only square roots are
-//! taken: the same places on any machine.
+//! Majorisation reduces the stress, the sum over all pairs of `(|x_i - x_j| - d_ij)^2 / d_ij^2`. Each vertex
+//! in turn moves to the mean of the places that its distances from all other vertices suggest. The start is
+//! classical scaling: the two directions in which the distances differ most. So the outcome depends on the
+//! graph alone. Square roots are the only functions used, so the places are the same on any machine.
 //!
-//! Source: Gansner, Koren, North: Graph Drawing by Stress Majorization, Graph Drawing 2004; Torgerson, Multidimensional
-//! Scaling, Psychometrika 17 (1952).
+//! Source: Gansner, Koren, North: Graph Drawing by Stress Majorization, Graph Drawing 2004; Torgerson,
+//! Multidimensional Scaling, Psychometrika 17 (1952).
 
 use std::collections::VecDeque;
 
 use crate::svg::canvas::Point;
 use hayase::base::Arrange;
 
-/// Room between what neighbours take \[px\].
+/// Room between the circles of neighbours \[px\].
 const GAP: f64 = 48.0;
-/// Room between parts that nothing joins \[px\].
+/// Room between unconnected parts \[px\].
 const APART: f64 = 30.0;
-/// What is wider is folded \[px\].
+/// Width above which a layout is folded \[px\].
 const WIDEST: f64 = 1600.0;
-/// Rounds of majorisation at most, and steps of all of them together.
+/// Largest number of rounds of majorisation, and of steps in all rounds together.
 const ROUNDS: usize = 200;
 const STEPS: usize = 30_000_000;
-/// Rounds in which vertices that touch are pushed apart.
+/// Number of rounds in which vertices that touch are pushed apart.
 const PUSHES: usize = 120;
 
-/// Places of the vertices, each the middle of a circle of its radius \[px\], and the width and height of all of it.
-/// Parts that nothing joins stand side by side, the largest first.
+/// Places vertices, each in the middle of a circle of its radius \[px\]; returns the places and the total
+/// width and height. Unconnected parts stand side by side, the largest first.
 ///
 /// Cost: O(n (n + m)) for n vertices and m links.
 pub(super) fn place(neighbours: &[Vec<usize>], radii: &[f64]) -> (Vec<Point>, Point) {
@@ -65,7 +66,8 @@ pub(super) fn place(neighbours: &[Vec<usize>], radii: &[f64]) -> (Vec<Point>, Po
     (places, all)
 }
 
-/// Lays what is wider than a picture, a long chain, in rows to and fro: neighbours stay neighbours.
+/// Folds a layout that is too wide, such as a long chain, into rows to and fro, so that neighbours stay
+/// neighbours.
 fn fold(at: &mut [Point], radius: f64) {
     let least = |of: fn(&Point) -> f64| at.iter().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&Point) -> f64| at.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
@@ -82,7 +84,7 @@ fn fold(at: &mut [Point], radius: f64) {
     }
 }
 
-/// Vertices that links join, each part from its first vertex on.
+/// Returns the connected components, in order of their first vertices.
 fn components(neighbours: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut seen = vec![false; neighbours.len()];
     let mut parts = Vec::new();
@@ -106,7 +108,7 @@ fn components(neighbours: &[Vec<usize>]) -> Vec<Vec<usize>> {
     parts
 }
 
-/// Places of one part, in the order of its vertices.
+/// Places one component; returns the places in the order of its vertices.
 fn connected(part: &[usize], neighbours: &[Vec<usize>], radii: &[f64]) -> Vec<Point> {
     let count = part.len();
     if count == 1 {
@@ -152,8 +154,8 @@ fn connected(part: &[usize], neighbours: &[Vec<usize>], radii: &[f64]) -> Vec<Po
     at
 }
 
-/// Lengths of the shortest ways between all of them, where a link is as long as what its ends take and the room between
-/// them.
+/// Returns the lengths of the shortest paths between all vertices. The length of a link is the radii of its
+/// ends plus the room between them.
 fn distances(part: &[usize], neighbours: &[Vec<usize>], radii: &[f64]) -> Vec<Vec<f64>> {
     let mut number = vec![usize::MAX; neighbours.len()];
     for (i, &vertex) in part.iter().enumerate() {
@@ -177,8 +179,8 @@ fn distances(part: &[usize], neighbours: &[Vec<usize>], radii: &[f64]) -> Vec<Ve
     (0..part.len()).map(from).collect()
 }
 
-/// Classical scaling: the two eigenvectors of the doubly centred squares with the largest eigenvalues, by power
-/// iteration.
+/// Places vertices by classical scaling: the two eigenvectors of the doubly centred squares with the largest
+/// eigenvalues, by power iteration.
 fn scaled(distances: &[Vec<f64>]) -> Vec<Point> {
     let count = distances.len();
     let mean: Vec<f64> = distances.iter().map(|row| row.iter().map(|d| d * d).sum::<f64>() / count as f64).collect();
@@ -187,7 +189,7 @@ fn scaled(distances: &[Vec<f64>]) -> Vec<Point> {
     let product = |vector: &[f64]| -> Vec<f64> {
         (0..count).map(|i| (0..count).map(|j| centred(i, j) * vector[j]).sum()).collect()
     };
-    // Anything that is not orthogonal to what is looked for.
+    // Any start vector that is not orthogonal to the eigenvectors sought.
     let any = |salt: f64| -> Vec<f64> { (0..count).map(|i| ((i as f64 + 1.0) * salt).fract() - 0.5).collect() };
     let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     let mut found: Vec<(Vec<f64>, f64)> = Vec::new();
@@ -209,7 +211,7 @@ fn scaled(distances: &[Vec<f64>]) -> Vec<Point> {
         vector.iter_mut().for_each(|x| *x /= length);
         found.push((vector, f64::max(value, 0.0).sqrt()));
     }
-    // Vertices that no distance tells apart must not coincide, or nothing would ever part them.
+    // Vertices with equal distances must not start at the same place, because majorisation could not separate them.
     let (aside, along) = (any(0.732_050_807_57), any(0.236_067_977_50));
     let place = |i: usize| {
         let along_axis = |axis: usize| found[axis].0[i] * found[axis].1;
@@ -243,7 +245,7 @@ mod tests {
         let radii: Vec<f64> = at.iter().map(|&point| between(point, middle)).collect();
         let (least, most) = (radii.iter().copied().fold(f64::MAX, f64::min), radii.iter().copied().fold(0.0, f64::max));
         assert!(most < 1.05 * least && size.x > 100.0, "{radii:?}");
-        // Neighbours are nearer than any others.
+        // Neighbours are nearer than all other vertices.
         let step = (0..12).map(|i| between(at[i], at[(i + 1) % 12])).fold(0.0, f64::max);
         assert!((0..12).all(|i| between(at[i], at[(i + 2) % 12]) > 1.5 * step));
     }

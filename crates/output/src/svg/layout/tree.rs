@@ -5,7 +5,7 @@ use crate::svg::canvas::{Anchor, Point, text_width};
 use hayase::fabric::{Fabric, Tree};
 use hayase::ids::{Id, VertexId};
 
-/// Room for what is said of each level, at the left [px].
+/// Room at the left for the caption of each level \[px\].
 const CAPTIONS: f64 = 130.0;
 
 pub(super) fn layout(fabric: &Fabric, tree: &Tree) -> Layout {
@@ -58,7 +58,7 @@ pub(super) fn layout(fabric: &Fabric, tree: &Tree) -> Layout {
     let mut cables = cables(fabric);
     for cable in &mut cables {
         let (mut low, mut high) = (layout.vertices[cable.ends.0.index()].at, layout.vertices[cable.ends.1.index()].at);
-        // From the upper edge of the lower box to the lower edge of the upper one.
+        // A cable leads from the upper edge of the lower box to the lower edge of the upper one.
         let up = low.y > high.y;
         let (a, b) = if up { (&mut low, &mut high) } else { (&mut high, &mut low) };
         b.y += 8.0;
@@ -71,7 +71,8 @@ pub(super) fn layout(fabric: &Fabric, tree: &Tree) -> Layout {
     layout
 }
 
-/// Every how many-th label has room where the widest needs this much and each has a slot.
+/// Returns the smallest n such that every n-th label has room. `widest` is the widest label, `slot` the room
+/// of each.
 fn label_step(widest: &str, slot: f64) -> u32 {
     let needed = text_width(widest, 10.0) + 3.0;
     [1, 2, 4, 8, 16, 32, 64, 128].into_iter().find(|&every| f64::from(every) * slot >= needed).unwrap_or(256)

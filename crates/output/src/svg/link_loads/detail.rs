@@ -1,4 +1,4 @@
-//! A small fabric with every link drawn: colour and width tell the load.
+//! Small fabric with every link drawn; colour and width show the load.
 
 use super::Loads;
 use crate::svg::canvas::{Anchor, Canvas, GREY, Point};
@@ -11,10 +11,10 @@ use hayase::base::Arrange;
 use hayase::ids::LinkId;
 use hayase::units::Bytes;
 
-/// Distance between the lines of a cable [px].
+/// Distance between the lines of a cable \[px\].
 const LANE: f64 = 4.6;
 
-/// How the two lines of a cable are to be read.
+/// Draws the meaning of the two lines of a cable.
 pub(super) fn legend(canvas: &mut Canvas, x: f64, y: f64) {
     canvas.text(
         x,
@@ -37,7 +37,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
     for cable in &layout.cables {
         let lanes = cable.forward.len().max(cable.back.len()) as f64;
         let lane = LANE.min(16.0 / lanes);
-        // Seen from the first end, its right-hand side is where its own traffic is.
+        // Traffic of an end keeps to the right of the cable, seen from that end.
         for (i, &link) in cable.forward.iter().enumerate() {
             lines.push((link, cable, lane * (i as f64 + 0.5)));
         }
@@ -62,7 +62,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
             canvas.polyline(&points, &casing);
             canvas.polyline(&points, &attributes);
             if let (true, Some(first), Some(last)) = (is_crossed, points.first(), points.last()) {
-                // Each direction nearer to where it begins, so that both can be told.
+                // Each cross is nearer to the begin of its direction, so that the two can be told apart.
                 let at = if aside < 0.0 { 0.58 } else { 0.42 };
                 let at = Point::new(first.x + (last.x - first.x) * at, first.y + (last.y - first.y) * at);
                 cross(canvas, at, 3.0);
@@ -73,7 +73,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
     vertices(canvas, loads.fabric, layout, offset);
 }
 
-/// The line moved aside: to its right for positive distances, y being downwards.
+/// Returns the line shifted sideways: to its right for positive distances, y being downwards.
 fn shifted(run: &[Point], aside: f64) -> Vec<Point> {
     let (Some(&first), Some(&last)) = (run.first(), run.last()) else { return Vec::new() };
     let (dx, dy) = (last.x - first.x, last.y - first.y);

@@ -1,11 +1,11 @@
-//! Links that do the same for different nodes: a level of a tree, a direction of a grid.
+//! Groups of links with the same function: a level of a tree, a direction of a grid.
 
 use hayase::fabric::{Fabric, LinkGroup};
 
-/// All links, in the order in which a message may cross them.
+/// Returns all links in groups, in the order in which a message may cross them.
 pub(super) fn groups(fabric: &Fabric) -> Vec<LinkGroup> {
     let mut groups = fabric.family().link_groups(fabric);
-    // A fabric whose family promises links that it does not hold is still drawn.
+    // Links that the family names but the fabric does not have are left out.
     for group in &mut groups {
         group.links.retain(|&link| fabric.links().get(link).is_some());
     }

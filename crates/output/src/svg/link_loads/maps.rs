@@ -1,4 +1,5 @@
-//! Maps: the positions of a grid coloured by what leaves them in one direction, one map for each direction.
+//! Maps of a grid: each position is coloured by the load of its outgoing link in one direction. There is one
+//! map for each direction.
 
 use super::Loads;
 use super::groups::groups;
@@ -9,22 +10,22 @@ use crate::svg::scale::percent;
 use hayase::fabric::{Fabric, Sketch, dimension_name};
 use hayase::ids::LinkId;
 
-/// Most cells of all maps together.
+/// Largest number of cells of all maps together.
 const MOST_CELLS: usize = 120_000;
-/// Room for the numbers beside each of several planes [px].
+/// Room for the numbers beside each of several planes \[px\].
 const AROUND: f64 = 30.0;
-/// Room for one row of maps [px].
+/// Room for one row of maps \[px\].
 const ROOM: f64 = 1100.0;
 
-/// Maps that fit.
+/// Arrangement of maps that fit.
 pub(super) struct Maps<'a> {
     dims: &'a [u32],
     cell: f64,
-    /// Maps beside each other.
+    /// Number of maps side by side.
     columns: u32,
 }
 
-/// The maps of a grid of at least two dimensions, where they fit.
+/// Returns the maps of a grid of at least two dimensions, if they fit.
 pub(super) fn plan(fabric: &Fabric) -> Option<Maps<'_>> {
     let dims = match fabric.family().sketch() {
         Sketch::Lattice(grid) => &grid.dims,
@@ -36,7 +37,7 @@ pub(super) fn plan(fabric: &Fabric) -> Option<Maps<'_>> {
         return None;
     }
     let planes: u32 = dims[2..].iter().product();
-    // Planes of one direction beside each other; of a single plane, the two directions of a dimension.
+    // The planes of one direction stand side by side; with a single plane, the two directions of a dimension do.
     let columns = if planes == 1 { 2 } else { planes };
     let cell = (ROOM / f64::from(columns) - AROUND) / f64::from(x);
     if planes > 1 && cell < 2.0 {
@@ -52,7 +53,7 @@ impl Maps<'_> {
         self.dims[2..].iter().product()
     }
 
-    /// Size of one map with what is written around it.
+    /// Returns the size of one map with its labels.
     fn panel(&self) -> (f64, f64) {
         let (x, y) = (f64::from(self.dims[0]) * self.cell, f64::from(self.dims[1]) * self.cell);
         let least = if self.planes() == 1 { 400.0 } else { 30.0 };
@@ -63,7 +64,7 @@ impl Maps<'_> {
         f64::from(self.columns) * self.panel().0
     }
 
-    /// Draws all maps; returns where they end.
+    /// Draws all maps; returns the y coordinate below them.
     pub(super) fn draw(&self, canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
         let mut y = y;
         let (width, height) = self.panel();
@@ -71,7 +72,7 @@ impl Maps<'_> {
         let links = loads.fabric.links();
         let mut groups = groups(loads.fabric);
         if let Some(at) = groups.iter().position(|group| group.name == "ejection") {
-            // Beside its counterpart, as the two directions of a dimension are.
+            // Ejection stands beside injection, like the two directions of a dimension.
             groups[1..=at].rotate_right(1);
         }
         for group in groups {
@@ -118,10 +119,10 @@ impl Maps<'_> {
         if column > 0 { y + height + 12.0 } else { y }
     }
 
-    /// The position that a link belongs to.
+    /// Returns the position that a link belongs to.
     fn owner(&self, fabric: &Fabric, group: &str, from: u32, to: u32) -> usize {
         let nodes = fabric.nodes();
-        // Nodes, then a switch for each; crossbars come after both.
+        // Nodes are numbered first, then a switch for each, then crossbars.
         let vertex = if group == "ejection" || group.starts_with("from") { to } else { from };
         (vertex % nodes.max(1)) as usize
     }
@@ -132,7 +133,7 @@ impl Maps<'_> {
         canvas.text(after, y + 12.0, 11.0, Anchor::Start, summary, &format!(r#"fill="{GREY}""#));
     }
 
-    /// `z = 2`.
+    /// Names a plane: `z = 2`.
     fn plane_name(&self, plane: u32) -> String {
         let mut rest = plane;
         let mut names = Vec::new();
@@ -143,7 +144,7 @@ impl Maps<'_> {
         names.join(", ")
     }
 
-    /// One plane: x to the right, y upwards.
+    /// Draws one plane: x to the right, y upwards.
     fn map(&self, canvas: &mut Canvas, loads: &Loads<'_>, at: &[Option<LinkId>], x: f64, y: f64) {
         let (columns, rows) = (self.dims[0] as usize, self.dims[1] as usize);
         let (width, height) = (self.cell * columns as f64, self.cell * rows as f64);
@@ -167,7 +168,7 @@ impl Maps<'_> {
         self.numbers(canvas, x, y, width, height);
     }
 
-    /// Positions along the two axes.
+    /// Writes the positions along the two axes.
     fn numbers(&self, canvas: &mut Canvas, x: f64, y: f64, width: f64, height: f64) {
         let grey = format!(r#"fill="{GREY}""#);
         let every = |count: u32, room: f64| {

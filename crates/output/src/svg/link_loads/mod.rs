@@ -1,8 +1,7 @@
-//! How much each link carried, over the topology.
+//! Load of each link over the topology.
 //!
-//! A small fabric is drawn with its links coloured and widened; a torus as maps, one for each direction; and all as
-//! strips, one for each level and direction, in which a person sees which of them holds the run back and how uneven
-//! it is.
+//! Links of a small fabric are coloured and widened by load. A torus has maps, one for each direction. Every
+//! fabric has strips, one for each level and direction, which show the limiting one and the imbalance in it.
 
 mod detail;
 mod groups;
@@ -26,21 +25,21 @@ use hayase::ids::{Id, LinkId};
 use hayase::report::LinkUse;
 use hayase::units::Bytes;
 
-/// Most links that are drawn one by one.
+/// Largest number of links that are drawn one by one.
 const MOST_DRAWN_LINKS: usize = 800;
-/// Most nodes of a fabric whose links are drawn one by one.
+/// Largest number of nodes of a fabric whose links are drawn one by one.
 const MOST_DRAWN_NODES: u32 = 81;
-/// Links in the list of the busiest.
+/// Number of links in the list of the busiest.
 const LISTED: usize = 12;
 
-/// What one link carried.
+/// Load of one link.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LinkLoad {
-    /// Bytes carried over what it could have carried.
+    /// Bytes carried over the bytes that the link could have carried.
     pub utilisation: f64,
     /// Bytes carried \[B\].
     pub bytes: u64,
-    /// Time that messages lost on it \[s\]; 0 where it was not measured.
+    /// Time that messages lost on the link \[s\]; 0 if it was not measured.
     pub delay_s: f64,
 }
 
@@ -50,7 +49,7 @@ impl From<&LinkUse> for LinkLoad {
     }
 }
 
-/// The loads of all links, and the scale they are shown on.
+/// Loads of all links, and their scale.
 struct Loads<'a> {
     fabric: &'a Fabric,
     loads: &'a [LinkLoad],
@@ -58,13 +57,13 @@ struct Loads<'a> {
 }
 
 impl Loads<'_> {
-    /// The utilisation of a link; what is not a number counts as none.
+    /// Returns the utilisation of a link; NaN counts as 0.
     fn of(&self, link: LinkId) -> f64 {
         let value = self.loads.get(link.index()).map_or(0.0, |load| load.utilisation);
         if value.is_finite() { value } else { 0.0 }
     }
 
-    /// Mean and largest utilisation.
+    /// Returns the mean and the largest utilisation.
     fn summary(&self, links: &[LinkId]) -> (f64, f64) {
         let sum: f64 = links.iter().map(|&link| self.of(link)).sum();
         let max = links.iter().map(|&link| self.of(link)).fold(0.0, f64::max);
@@ -121,7 +120,7 @@ pub fn link_loads(fabric: &Fabric, loads: &[LinkLoad], title: &str, subtitle: &s
     canvas.finish(width, y + MARGIN, title)
 }
 
-/// Returns the list of the busiest links, and a note on those that are left out.
+/// Returns the list of the busiest links, and a note on those left out.
 fn busiest(loads: &Loads<'_>) -> (Lanes, Vec<String>) {
     let mut order: Vec<LinkId> = loads.fabric.links().ids().filter(|&link| loads.of(link) > 0.0).collect();
     let lost = |link: LinkId| loads.loads.get(link.index()).map_or(0.0, |load| load.delay_s);

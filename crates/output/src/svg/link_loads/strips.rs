@@ -1,4 +1,5 @@
-//! Strips: a row for each kind of link, the links in order from left to right, and beside it the same loads sorted.
+//! Strips: a row for each kind of link, with the links in order from left to right and, beside it, the same
+//! loads sorted.
 
 use super::Loads;
 use super::groups::groups;
@@ -13,13 +14,13 @@ const STRIP: f64 = 520.0;
 const CURVE: f64 = 150.0;
 const NUMBERS: f64 = 150.0;
 const GAP: f64 = 18.0;
-/// Width of all columns [px].
+/// Width of all columns \[px\].
 pub(super) const WIDTH: f64 = LABELS + STRIP + CURVE + NUMBERS + 3.0 * GAP;
-/// Columns of a strip at most.
+/// Largest number of columns of a strip.
 const BINS: usize = 260;
 const HEIGHT: f64 = 28.0;
 
-/// Draws the strips; returns where they end.
+/// Draws the strips; returns the y coordinate below them.
 pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
     let groups = groups(loads.fabric);
     let (strip, curve) = (MARGIN + LABELS + GAP, MARGIN + LABELS + STRIP + 2.0 * GAP);
@@ -61,8 +62,8 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
     y
 }
 
-/// One strip. Where a column stands for several links, its upper half is the busiest of them and its lower half their
-/// mean.
+/// Draws one strip. If a column stands for several links, its upper half shows the busiest and its lower half
+/// their mean.
 fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64) {
     let bins = links.len().clamp(1, BINS);
     let summaries: Vec<(f64, f64)> =
@@ -101,7 +102,8 @@ pub(super) fn cells(canvas: &mut Canvas, colours: &[String], corner: Point, (wid
     }
 }
 
-/// The loads in descending order as a filled curve over the scale's whole range, with the mean as a dashed line.
+/// Draws the loads in descending order as a filled curve over the whole scale, with the mean as a dashed
+/// line.
 fn sorted(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], mean: f64, x: f64, y: f64) {
     let mut values: Vec<f64> = links.iter().map(|&link| loads.of(link)).collect();
     values.arrange_by(|a, b| b.total_cmp(a));

@@ -1,4 +1,4 @@
-//! What has failed, and what carries less, is marked in every picture of a fabric.
+//! Tests of the marks of failed and degraded links, in every picture of a fabric.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn link(fabric: &Fabric, name: &str) -> LinkId {
     fabric.links().ids().find(|&id| fabric.link_name(id) == name).unwrap()
 }
 
-/// A torus with a cable that has failed, one that has failed one way, and one that is half as fast.
+/// Builds a torus with a failed cable, a cable that has failed one way, and one with half the bandwidth.
 fn damaged() -> Fabric {
     let whole = grid(&[4, 4], true, true);
     let of = |name| link(&whole, name);
@@ -16,16 +16,16 @@ fn damaged() -> Fabric {
 
 const DOTTED: &str = r#"stroke-dasharray="1.5 3""#;
 const DASHED: &str = r##"stroke="#d97706""##;
-/// Each cross has two red strokes over two white ones.
+/// Red stroke of a cross; each cross has two of them over two white ones.
 const CROSS: &str = r##"stroke="#c0182b" stroke-width="2" stroke-linecap="##;
 
 #[test]
 fn failed_and_slower_cables_are_marked_and_in_the_legend() {
     let drawing = fabric(&damaged(), &FabricOptions::default());
     let svg = &drawing.svg;
-    // (The line may be broken anywhere.)
+    // (The text may be broken into lines anywhere.)
     assert!(svg.contains("3 links have failed") && svg.contains("built for"));
-    // Of each kind a cable, and a sample in the legend; the one that failed one way has a cross and an arrow.
+    // Each kind has a cable and a sample in the legend; the cable that failed one way has a cross and an arrow.
     assert_eq!((svg.matches(DOTTED).count(), svg.matches(DASHED).count()), (2, 2));
     assert_eq!(svg.matches(CROSS).count(), 2 * 3);
     assert!(svg.contains("one direction only") && svg.contains("(1,1) -&gt; (2,1): failed"));
@@ -82,7 +82,7 @@ fn a_smaller_member_of_the_family_does_not_pretend_to_be_whole() {
     let drawing = fabric(&whole.altered(&[failed], &[]), &FabricOptions::default());
     assert!(drawing.note.unwrap().ends_with("What has failed is not marked in it."));
     assert!(drawing.svg.contains("1 link has failed"));
-    // Of a graph the part around node 0 is drawn, with what has failed there.
+    // Of an irregular graph the part around node 0 is drawn, with its failed links.
     let chain: Vec<(u32, u32)> = (0..700).map(|i| (i, 700 + i)).chain((700..1399).map(|i| (i, i + 1))).collect();
     let whole = irregular(700, 700, &chain);
     let drawing = fabric(&whole.altered(&[link(&whole, "switch 1 -> switch 2")], &[]), &FabricOptions::default());

@@ -1,4 +1,4 @@
-//! What each kind of picture owes its reader.
+//! Tests of each kind of picture.
 
 use super::*;
 use crate::svg::layout::{Layout, Mark};
@@ -8,7 +8,7 @@ fn between(a: canvas::Point, b: canvas::Point) -> f64 {
     ((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y)).sqrt()
 }
 
-/// A ring of switches, each with so many nodes.
+/// Builds a ring of switches with `each` nodes per switch.
 fn ring(switches: u32, each: u32) -> Fabric {
     let nodes = switches * each;
     let hosts = (0..nodes).map(|node| (node, nodes + node / each));
@@ -45,7 +45,7 @@ fn of_a_graph_with_too_many_nodes_all_switches_are_drawn_and_nodes_are_counted()
     let drawing = fabric(&large, &FabricOptions::default());
     assert!(drawing.note.unwrap().contains("400 of 400 nodes"));
     assert_eq!(drawing.svg.matches(">20 nodes<").count(), 20);
-    // A graph of too many switches is another matter.
+    // A graph with too many switches is replaced by a part of it.
     assert!(small_member(&ring(600, 1)).is_some());
 }
 
@@ -103,7 +103,7 @@ fn makespans_far_apart_are_dots_on_a_logarithmic_axis_and_others_bars() {
     assert!(near.contains("makespan [s]") && !near.contains("logarithmic"));
     let far = comparison(&comparison_of(&blocks, &["p", "q"], 1, 40.0));
     assert!(far.contains("makespan, logarithmic") && !far.contains("axis of its own"));
-    // Rectangles are the ground alone: no bar pretends to begin somewhere.
+    // The background is the only rectangle, so there are no bars.
     assert_eq!(far.matches("<rect").count(), 1);
     assert!(near.matches("<rect").count() > 4);
 }
@@ -128,7 +128,7 @@ fn a_smaller_member_of_a_family_is_announced_in_large_type() {
             .find(|node| node.tag_name().name() == "text" && node.text().is_some_and(|text| text.contains(part)));
         text.unwrap().attribute("font-size").unwrap().parse::<f64>().unwrap()
     };
-    // As large as a title.
+    // The note is as large as a title.
     assert!(size("Too large to draw whole") >= 18.0);
 }
 
@@ -160,7 +160,7 @@ fn computation_before_messages_is_drawn_and_named() {
         timeline(&Sent { messages, ranks: 3, makespan_s: 1e-4, history, path: &[], jobs: &[], window }, "run")
     };
     let count = |svg: &str| svg.matches("#e4e7eb").count();
-    // One of each rank, and one in the legend.
+    // There is one for each rank, and one in the legend.
     assert_eq!((count(&of(0.0)), count(&of(5e-6))), (0, 4));
     assert!(of(5e-6).contains("computing (delay, late start)") && !of(0.0).contains("delay"));
 }
@@ -202,12 +202,13 @@ fn a_wait_for_a_rank_and_one_for_a_message_differ_in_form_and_the_critical_path_
     };
     let (with, without) = (sent(Some(&history), &path), sent(None, &[]));
     let count = |svg: &str, of: &str| svg.matches(of).count();
-    // One each, and one in the legend; the path twice, for its white rim.
+    // Each sign appears once in the chart and once in the legend; the path is drawn twice, for its white rim.
     assert_eq!((count(&with, "#d98c8c"), count(&with, "#f0d9d9"), count(&with, ">for 0<")), (2, 2, 1));
     assert_eq!((count(&with, "<polyline"), count(&without, "<polyline"), count(&without, "#d98c8c")), (2, 0, 0));
 }
 
-/// Two ranks and so many messages, one after the other; for every tenth its receiver waits, the longer the later it is.
+/// Returns a history of two ranks and `messages` messages, one after the other. The receiver waits for every
+/// tenth message, longer for later ones.
 fn history(messages: u32) -> History {
     let mut history = History::new(2, usize::MAX);
     let at = |us: f64| Time::from_ps(us * 1e6);
@@ -257,18 +258,18 @@ fn the_messages_that_were_waited_for_have_the_arrows_and_the_others_are_counted(
         };
         replay(&played, "program", "machine")
     };
-    // One more is in the legend.
+    // The legend has one more.
     let arrows = |svg: &str| svg.matches("<polygon").count() - 1;
     let all = draw(150, Window::default());
     assert!(arrows(&all) == 150 && !all.contains("Too many messages"));
     let some = draw(3000, Window::default());
     assert_eq!(arrows(&some), 200);
     assert!(some.contains("the 200 that were waited for longest have an arrow, 2800 have none"), "{some}");
-    // All later waits are longer: those of the last two thirds have arrows.
+    // Later waits are longer, so only messages of the last two thirds have arrows.
     let xs = some.lines().filter(|line| line.starts_with("<line") && line.contains("stroke-opacity=\"0.6\""));
     let least = xs.skip(1).filter_map(|line| line.split('"').nth(1)?.parse::<f64>().ok()).fold(f64::INFINITY, f64::min);
     assert!(least > 88.0 + 1080.0 * 0.3, "{least}");
-    // A window has arrows of its own.
+    // The arrows of a window are chosen anew.
     let part = draw(3000, Window { from_s: 1e-3, to_s: 1.1e-3 });
     assert!((100..=102).contains(&arrows(&part)) && !part.contains("have none"), "{}", arrows(&part));
 }

@@ -3,7 +3,7 @@
 use super::super::{Answer, Cell, Grid, Quantity};
 use super::*;
 
-/// A table of some width, as of links.
+/// Returns a table with many columns, like that of links.
 fn wide() -> Grid {
     let mut grid = Grid::new()
         .text("link")
