@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{Call, Calls, Event, Item, Wrong};
+use super::calls::{Call, Calls, Event, Item, ItemError};
 use crate::base::Arrange;
 use crate::units::Time;
 
@@ -27,7 +27,7 @@ type Key<'a> = (&'a str, &'a [String], Call);
 
 /// Calls of one kind from a site.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Calling {
+pub struct SiteCalls {
     /// Name of the site; empty if it is not known.
     pub site: String,
     /// Names of the callers, innermost first.
@@ -56,7 +56,7 @@ const PS_PER_NS: f64 = 1000.0;
 
 impl BySite {
     /// Returns all calls by site, by up to `depth` of its callers and by kind, the most frequent first.
-    pub fn sites(&self, depth: usize) -> Vec<Calling> {
+    pub fn sites(&self, depth: usize) -> Vec<SiteCalls> {
         // Tallies with the rank counted last. A line may have several sites of one rank, for example if a loop was
         // unrolled.
         let mut sites: BTreeMap<Key<'_>, (SiteTally, Option<u32>)> = BTreeMap::new();
@@ -69,9 +69,9 @@ impl BySite {
             sum.bytes = sum.bytes.saturating_add(tally.bytes);
             sum.time += tally.time;
         }
-        let mut sites: Vec<Calling> = sites
+        let mut sites: Vec<SiteCalls> = sites
             .into_iter()
-            .map(|((site, callers, call), (tally, _))| Calling {
+            .map(|((site, callers, call), (tally, _))| SiteCalls {
                 site: site.to_owned(),
                 callers: callers.to_vec(),
                 call,
@@ -79,7 +79,7 @@ impl BySite {
             })
             .collect();
         sites.arrange_by(|a, b| {
-            let names = |of: &Calling| (of.site.clone(), of.callers.clone(), of.call);
+            let names = |of: &SiteCalls| (of.site.clone(), of.callers.clone(), of.call);
             b.tally.count.cmp(&a.tally.count).then_with(|| names(a).cmp(&names(b)))
         });
         sites
@@ -94,7 +94,7 @@ impl BySite {
 }
 
 impl Calls for BySite {
-    fn item(&mut self, rank: u32, _place: u64, item: Item<'_>) -> Result<(), Wrong> {
+    fn item(&mut self, rank: u32, _place: u64, item: Item<'_>) -> Result<(), ItemError> {
         match item {
             Item::Site(index, site) => {
                 let name =
@@ -133,7 +133,7 @@ mod tests {
         }
         by_site.item(1, 0, Item::Event(&event(0, 4))).unwrap();
         let time = Time::from_ps(5000.0);
-        let calling = |site: &str, callers: &[&str], tally| Calling {
+        let calling = |site: &str, callers: &[&str], tally| SiteCalls {
             site: site.into(),
             callers: callers.iter().map(|name| (*name).to_owned()).collect(),
             call: Call::Send,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-pub use hayase_trace::{Call, Clock, Communicator, Event, Flags, Frame, Header, Item, Kind, Mark, Op, Site};
+pub use hayase_trace::{Call, CallKind, Clock, Communicator, Event, Flags, Frame, Header, Item, Mark, Op, Site};
 
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
@@ -17,19 +17,19 @@ pub trait Calls {
     ///
     /// # Errors
     /// The item makes no sense. The reader adds the file and the place.
-    fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong>;
+    fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), ItemError>;
 }
 
 /// Mistake in an item.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wrong {
+pub struct ItemError {
     /// Short, stable name of the kind of mistake.
     pub code: &'static str,
     /// Description of the mistake: a lower-case sentence without a full stop.
     pub message: Cow<'static, str>,
 }
 
-impl Wrong {
+impl ItemError {
     pub(super) fn new(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into() }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{Calls, Header, Item, Wrong};
+use super::calls::{Calls, Header, Item, ItemError};
 use crate::program::caveats::Caveats;
 
 /// Smallest share of the run at which a lack of cores is reported. Predictions of programs that had their
@@ -70,7 +70,7 @@ impl Share {
 
 /// Time of a rank outside of calls that is no computation, or may be none.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Outside {
+struct TimeOutsideCalls {
     /// Time blocked, and the number of times.
     blocked: Share,
     times: u64,
@@ -81,7 +81,7 @@ struct Outside {
     polling: Share,
 }
 
-impl Outside {
+impl TimeOutsideCalls {
     /// Reads a note `outside`. Each line has a name and a number.
     fn read(note: &str) -> Self {
         let number = |name: &str| {
@@ -108,7 +108,7 @@ struct Stream {
     blocked: bool,
     token: bool,
     lack: Share,
-    outside: Outside,
+    outside: TimeOutsideCalls,
 }
 
 /// Integrity of a trace, gathered from its items.
@@ -119,13 +119,13 @@ pub struct Integrity {
 }
 
 /// A consumer that passes items on and gathers their integrity.
-pub(super) struct Watched<'a, C> {
+pub(super) struct IntegrityObserver<'a, C> {
     pub calls: &'a mut C,
     pub integrity: &'a mut Integrity,
 }
 
-impl<C: Calls> Calls for Watched<'_, C> {
-    fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong> {
+impl<C: Calls> Calls for IntegrityObserver<'_, C> {
+    fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), ItemError> {
         // Nearly all items are events, which say nothing about integrity.
         match &item {
             Item::Event(_) => {}
@@ -166,7 +166,7 @@ impl Integrity {
                     stream.lack = Share::lack(first, last);
                 }
             }
-            "outside" => stream.outside = Outside::read(&String::from_utf8_lossy(content)),
+            "outside" => stream.outside = TimeOutsideCalls::read(&String::from_utf8_lossy(content)),
             _ => {}
         }
     }
@@ -194,18 +194,18 @@ impl Integrity {
                 "{} of {} ranks are missing ({})",
                 self.claimed - present,
                 self.claimed,
-                named(&missing)
+                name_ranks(&missing)
             ));
         }
         let lost: u64 = self.streams.values().map(|stream| stream.lost).fold(0, u64::saturating_add);
         if lost > 0 {
-            let of = named(&ranks_that(&|stream| stream.lost > 0));
+            let of = name_ranks(&ranks_that(&|stream| stream.lost > 0));
             facts.push(format!("{lost} calls of {of} were not recorded"));
         }
         let messages_lack = !facts.is_empty();
         let cut = ranks_that(&|stream| !stream.whole);
         if !cut.is_empty() {
-            facts.push(format!("the calls of {} are cut off", named(&cut)));
+            facts.push(format!("the calls of {} are cut off", name_ranks(&cut)));
         }
         let mut reasons: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (rank, stream) in &self.streams {
@@ -214,7 +214,7 @@ impl Integrity {
             }
         }
         for (why, ranks) in &reasons {
-            facts.push(format!("the calls of {} end early ({why})", named(ranks)));
+            facts.push(format!("the calls of {} end early ({why})", name_ranks(ranks)));
         }
         if facts.is_empty() {
             return None;
@@ -247,7 +247,7 @@ impl Integrity {
     /// Describes the rank that was blocked longest outside of calls, and the consequence.
     fn blocked(&self) -> Option<String> {
         let (rank, worst, share) = self.worst(|stream| stream.outside.blocked)?;
-        let Outside { blocked, times, files, .. } = worst.outside;
+        let TimeOutsideCalls { blocked, times, files, .. } = worst.outside;
         let why = match (100.0 * files.time as f64 / blocked.time as f64).round() {
             0.0 => "asleep, or waiting for other threads or processes".to_owned(),
             100.0 => "while files or pages of memory were read or written".to_owned(),
@@ -298,7 +298,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Names ranks: `rank 2`, `ranks 0-3, 7`; only the first of many ranges.
-fn named(ranks: &[u32]) -> String {
+fn name_ranks(ranks: &[u32]) -> String {
     let run = |run: &[u32]| match run {
         [one] => one.to_string(),
         run => format!("{}-{}", run[0], run[run.len() - 1]),
@@ -360,7 +360,8 @@ mod tests {
     #[test]
     fn time_blocked_outside_of_calls_is_said_with_its_cause_and_what_it_does_to_times() {
         let said = |notes: [&str; 2], blocked| {
-            let outside = notes.map(Outside::read).map(|outside| Stream { outside, blocked, ..Stream::default() });
+            let outside =
+                notes.map(TimeOutsideCalls::read).map(|outside| Stream { outside, blocked, ..Stream::default() });
             of(&outside, 2).outside
         };
         let (idle, asleep) =
@@ -397,8 +398,8 @@ mod tests {
 
     #[test]
     fn ranks_are_named_in_ranges() {
-        assert_eq!(named(&[3]), "rank 3");
-        assert_eq!(named(&[0, 1, 2, 5]), "ranks 0-2, 5");
-        assert_eq!(named(&[0, 2, 4, 6, 8, 10, 12]), "ranks 0, 2, 4, 6, 8, 10 and others");
+        assert_eq!(name_ranks(&[3]), "rank 3");
+        assert_eq!(name_ranks(&[0, 1, 2, 5]), "ranks 0-2, 5");
+        assert_eq!(name_ranks(&[0, 2, 4, 6, 8, 10, 12]), "ranks 0, 2, 4, 6, 8, 10 and others");
     }
 }

@@ -13,7 +13,7 @@ const LONGEST_LINE: usize = 16 << 20;
 /// Number of mistakes after which the rest of a file is not read.
 const MOST_MISTAKES: usize = 20;
 /// Largest part of a line that a message shows, in characters.
-const SHOWN: usize = 400;
+const MAX_SHOWN_CHARS: usize = 400;
 
 /// A line of a file.
 #[derive(Clone, Copy)]
@@ -37,7 +37,10 @@ impl<'a> Line<'a> {
             file: self.file.to_owned(),
             line: usize::try_from(self.number).unwrap_or(usize::MAX),
             column: characters(0..start) + 1,
-            text: String::from_utf8_lossy(&self.text[..self.text.len().min(4 * SHOWN)]).chars().take(SHOWN).collect(),
+            text: String::from_utf8_lossy(&self.text[..self.text.len().min(4 * MAX_SHOWN_CHARS)])
+                .chars()
+                .take(MAX_SHOWN_CHARS)
+                .collect(),
             length: characters(start..end).max(1),
         })
     }
@@ -79,7 +82,7 @@ pub(crate) fn each_line(
     let (mut filled, mut number, mut at_end) = (0, 0, false);
     while !at_end {
         if filled >= LONGEST_LINE {
-            let line = Line { file: &file, number: number + 1, text: &buffer[..SHOWN] };
+            let line = Line { file: &file, number: number + 1, text: &buffer[..MAX_SHOWN_CHARS] };
             mistakes.push(
                 line.mistake(0..1, "line-too-long", format!("a line is longer than {LONGEST_LINE} bytes"))
                     .help("this does not look like a trace; is it the right file?"),

@@ -12,16 +12,16 @@ use super::calls::Communicator;
 
 /// First use and release of each communicator.
 #[derive(Debug, Default)]
-pub(super) struct Lives {
+pub(super) struct Lifetimes {
     /// Lives by number of the communicator less one. Each entry has a rank that uses the communicator, its
     /// call that first uses it, and its call that frees it.
     of: Vec<Vec<(u32, u64, Option<u64>)>>,
 }
 
-impl Lives {
+impl Lifetimes {
     /// Notes that call number `call` of a rank uses a communicator, and frees it if `frees` is set.
     #[inline]
-    pub fn used(&mut self, number: u32, rank: u32, call: u64, frees: bool) {
+    pub fn note_use(&mut self, number: u32, rank: u32, call: u64, frees: bool) {
         let at = number as usize - 1;
         if self.of.len() <= at {
             self.of.resize_with(at + 1, Vec::new);
@@ -41,7 +41,7 @@ impl Lives {
     ///
     /// Cost: proportional to the sum of the members, as long as few communicators of the same ranks live at
     /// once.
-    pub fn shared(&self, groups: &[Communicator]) -> Vec<u32> {
+    pub fn shared_numbers(&self, groups: &[Communicator]) -> Vec<u32> {
         type Same<'a> = (&'a [u32], &'a [u32]);
         // For communicators of the same ranks: the shared number, and the last communicator that had it.
         let mut known: FxHashMap<Same<'_>, Vec<(u32, usize)>> = FxHashMap::default();
@@ -78,18 +78,18 @@ mod tests {
     #[test]
     fn those_of_the_same_ranks_share_a_number_if_each_is_freed_before_the_next_is_used() {
         let group = |members: &[u32]| Communicator { id: 0, members: members.to_vec(), remote: Vec::new() };
-        let mut lives = Lives::default();
+        let mut lives = Lifetimes::default();
         // 1 and 2 belong to both ranks, one after the other. Rank 1 uses 3 before it frees 2. 4 belongs to rank 0
         // alone. 5 comes after 3.
         let groups = [group(&[0, 1]), group(&[0, 1]), group(&[0, 1]), group(&[0]), group(&[0, 1])];
         for (number, rank, used, freed) in [(1, 0, 1, 2), (2, 0, 3, 4), (3, 0, 5, 6), (4, 0, 7, 8), (5, 0, 9, 10)] {
-            lives.used(number, rank, used, false);
-            lives.used(number, rank, freed, true);
+            lives.note_use(number, rank, used, false);
+            lives.note_use(number, rank, freed, true);
         }
         for (number, used, freed) in [(1, 1, 2), (2, 3, 6), (3, 5, 7), (5, 8, 9)] {
-            lives.used(number, 1, used, false);
-            lives.used(number, 1, freed, true);
+            lives.note_use(number, 1, used, false);
+            lives.note_use(number, 1, freed, true);
         }
-        assert_eq!(lives.shared(&groups), [0, 0, 1, 2, 0]);
+        assert_eq!(lives.shared_numbers(&groups), [0, 0, 1, 2, 0]);
     }
 }

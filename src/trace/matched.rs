@@ -8,7 +8,7 @@ use crate::program::{ANY_SOURCE, ANY_TAG, Op, OpKind, Program};
 use crate::units::grouped;
 
 /// Largest number of mistakes that are listed. Further ones are counted.
-const MOST: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Receives and messages without a counterpart.
 #[derive(Debug, Default)]
@@ -140,7 +140,7 @@ impl Mistakes {
     /// Adds a mistake, or counts it.
     fn add(&mut self, message: impl FnOnce() -> String) {
         match self.list.len() {
-            MOST.. => self.more += 1,
+            MAX_LISTED.. => self.more += 1,
             _ => self.list.push(Diagnostic::new("unmatched-receive", message())),
         }
     }

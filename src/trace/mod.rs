@@ -26,7 +26,7 @@ pub mod time_independent;
 mod to_program;
 mod to_trace;
 
-pub use by_site::{BySite, Calling, SiteTally};
+pub use by_site::{BySite, SiteCalls, SiteTally};
 pub use calls::MOST_RANKS;
 pub use expand::expanded;
 pub use integrity::{Integrity, Moment};

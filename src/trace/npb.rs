@@ -23,7 +23,7 @@ use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashMap;
 
-use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, Site, Wrong};
+use super::calls::{Call, CallKind, Calls, Clock, Communicator, Event, Flags, Header, Item, ItemError, Site};
 use super::lines::{Line, each_line, signed, whole};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::reading::Input;
@@ -39,20 +39,20 @@ const COLUMNS: usize = 8;
 /// All mistakes, with line and column.
 pub fn read(open: &dyn Fn() -> Result<Input, Diagnostic>, calls: &mut impl Calls) -> Result<(), Vec<Diagnostic>> {
     let opened = || open().map_err(|diagnostic| vec![diagnostic]);
-    let mut members = Members::default();
-    let mut top = Top::default();
+    let mut members = MemberFinder::default();
+    let mut top = HeaderState::default();
     each_line(opened()?, |line| members.line(&line, &mut top))?;
     let communicators = members.communicators();
 
-    let mut top = Top::default();
+    let mut top = HeaderState::default();
     let mut event = Event::new(Call::Init, 0, 0);
     let mut clock = 0;
     let rank_of = |known: &Option<u32>| known.unwrap_or(0);
     each_line(opened()?, |line| {
-        let wrong = |wrong: Wrong| line.mistake(0..line.text.len(), wrong.code, wrong.message);
+        let wrong = |wrong: ItemError| line.mistake(0..line.text.len(), wrong.code, wrong.message);
         match top.line(&line)? {
-            Said::Nothing => {}
-            Said::Rank(rank) => {
+            LineKind::Nothing => {}
+            LineKind::Rank(rank) => {
                 clock = 0;
                 let header = Header { clock: Clock::Cpu, empty_gap: top.overhead, ..Header::new(rank, top.ranks) }
                     .note("title", &top.title);
@@ -65,7 +65,7 @@ pub fn read(open: &dyn Fn() -> Result<Input, Diagnostic>, calls: &mut impl Calls
                     calls.item(rank, line.number, item).map_err(wrong)?;
                 }
             }
-            Said::Event => {
+            LineKind::Event => {
                 let rank = rank_of(&top.rank);
                 top.event(&line, &mut event)?;
                 clock += event.cpu.unwrap_or(0);
@@ -89,7 +89,7 @@ pub fn read(open: &dyn Fn() -> Result<Input, Diagnostic>, calls: &mut impl Calls
 
 /// State from the lines that start with `#`.
 #[derive(Default)]
-struct Top {
+struct HeaderState {
     title: String,
     ranks: u32,
     overhead: u64,
@@ -99,21 +99,21 @@ struct Top {
 }
 
 /// Kind of a line.
-enum Said {
+enum LineKind {
     Nothing,
     Rank(u32),
     Event,
 }
 
-impl Top {
-    fn line(&mut self, line: &Line<'_>) -> Result<Said, Diagnostic> {
+impl HeaderState {
+    fn line(&mut self, line: &Line<'_>) -> Result<LineKind, Diagnostic> {
         let Some(comment) = line.text.strip_prefix(b"#") else {
             return match line.text.iter().all(u8::is_ascii_whitespace) {
-                true => Ok(Said::Nothing),
+                true => Ok(LineKind::Nothing),
                 false if self.rank.is_none() => Err(line
                     .mistake(0..line.text.len(), "no-header", "an event before it is said whose it is")
                     .help("a line `#rank 0` comes first")),
-                false => Ok(Said::Event),
+                false => Ok(LineKind::Event),
             };
         };
         let mut words = line.words();
@@ -137,7 +137,7 @@ impl Top {
             b"#rank" => {
                 let rank = number(words.next(), u64::from(self.ranks))? as u32;
                 self.rank = Some(rank);
-                return Ok(Said::Rank(rank));
+                return Ok(LineKind::Rank(rank));
             }
             b"#columns" => {
                 let columns: Vec<_> = words.map(|(_, word)| word).collect();
@@ -151,7 +151,7 @@ impl Top {
             // Other comments are ignored.
             _ => {}
         }
-        Ok(Said::Nothing)
+        Ok(LineKind::Nothing)
     }
 
     fn event(&self, line: &Line<'_>, event: &mut Event) -> Result<(), Diagnostic> {
@@ -238,14 +238,14 @@ fn call(line: &Line<'_>, cell: &Range<usize>) -> Result<Call, Diagnostic> {
 
 /// Members of communicators, derived from the collective calls.
 #[derive(Default)]
-struct Members {
+struct MemberFinder {
     /// Hash of the collective calls by rank and communicator.
     calls: BTreeMap<(u32, u32), u64>,
 }
 
-impl Members {
-    fn line(&mut self, line: &Line<'_>, top: &mut Top) -> Result<ControlFlow<()>, Diagnostic> {
-        if let Said::Event = top.line(line)?
+impl MemberFinder {
+    fn line(&mut self, line: &Line<'_>, top: &mut HeaderState) -> Result<ControlFlow<()>, Diagnostic> {
+        if let LineKind::Event = top.line(line)?
             && let Some(rank) = top.rank
         {
             let cells = cells(line)?;
@@ -253,7 +253,7 @@ impl Members {
             if let Some(comm @ 1..) = comm {
                 let hash = self.calls.entry((rank, comm)).or_default();
                 let call = call(line, &cells[0])?;
-                if matches!(call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator) {
+                if matches!(call.kind(), CallKind::Collective | CallKind::Icollective | CallKind::Communicator) {
                     // Blocks of these calls differ from rank to rank.
                     let bytes = match call.blocking() {
                         Call::Alltoallv | Call::Alltoallw | Call::Gatherv | Call::Scatterv | Call::Allgatherv => 0,

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::calls::{self, Calls};
-use super::integrity::{Integrity, Watched};
+use super::integrity::{Integrity, IntegrityObserver};
 use super::to_program::ToProgram;
 use super::{goal, npb, time_independent};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
@@ -204,7 +204,7 @@ impl<'a> Trace<'a> {
             Format::Hayase => {
                 let integrity = &mut *self.integrity.borrow_mut();
                 *integrity = Integrity::default();
-                let mut watched = Watched { calls, integrity };
+                let mut watched = IntegrityObserver { calls, integrity };
                 for file in &self.files {
                     let input = self.open_file(file).map_err(|diagnostic| vec![diagnostic])?;
                     match calls::read(input, &mut watched) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::calls::{Call, Calls, Clock, Event, Item, Wrong};
+use super::calls::{Call, Calls, Clock, Event, Item, ItemError};
 use crate::units::Time;
 
 /// Counts the calls of a trace.
@@ -91,7 +91,7 @@ impl Tally {
 }
 
 impl Calls for Tally {
-    fn item(&mut self, rank: u32, _place: u64, item: Item<'_>) -> Result<(), Wrong> {
+    fn item(&mut self, rank: u32, _place: u64, item: Item<'_>) -> Result<(), ItemError> {
         match item {
             Item::Header(header) => {
                 if self.present == 0 {

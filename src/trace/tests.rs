@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::calls::{self, Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Wrong};
+use super::calls::{self, Call, Calls, Clock, Communicator, Event, Flags, Header, Item, ItemError};
 use super::*;
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::ids::RankId;
@@ -24,7 +24,7 @@ fn text_of(diagnostics: Vec<Diagnostic>) -> String {
 fn program(ranks: &[&[Event]]) -> Result<Program, String> {
     let mut program = ToProgram::new("x.hyt", "event");
     let count = ranks.len() as u32;
-    let mut feed = || -> Result<(), (u32, u64, Wrong)> {
+    let mut feed = || -> Result<(), (u32, u64, ItemError)> {
         for (rank, events) in (0..).zip(ranks) {
             let mut item = |place, item| program.item(rank, place, item).map_err(|wrong| (rank, place, wrong));
             let header = Header::new(rank, count);
@@ -414,7 +414,7 @@ fn an_event_takes_less_than_four_bytes() {
     // Adds the times of a recorder: calls vary as much in duration as the computation of the program.
     struct Timed(ToTrace, u64, Vec<u64>);
     impl Calls for Timed {
-        fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong> {
+        fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), ItemError> {
             let mut event = match item {
                 Item::Event(event) => event.clone(),
                 Item::Header(header) => {

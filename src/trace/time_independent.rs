@@ -24,7 +24,7 @@
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
-use super::calls::{Call, Calls, Clock, Event, Header, Item, Wrong};
+use super::calls::{Call, Calls, Clock, Event, Header, Item, ItemError};
 use super::lines::{Line, each_line, signed, whole};
 use crate::diagnostic::{At, Diagnostic, closest, file_names};
 use crate::reading::Input;
@@ -262,7 +262,7 @@ impl Replay {
         let Some(me) = rank_of(rank) else {
             return Err(line.mistake(place, "bad-action", "a line starts with the number of a rank"));
         };
-        let wrong = |wrong: Wrong| line.mistake(0..line.text.len(), wrong.code, wrong.message);
+        let wrong = |wrong: ItemError| line.mistake(0..line.text.len(), wrong.code, wrong.message);
         if !self.ranks.contains_key(&me) {
             let header = Header { clock: Clock::None, ..Header::new(me, self.world) };
             calls.item(me, line.number, Item::Header(&header)).map_err(wrong)?;

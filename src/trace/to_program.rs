@@ -29,8 +29,8 @@ use hayase_trace::walk::Identity;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, MOST_RANKS, Wrong};
-use super::lives::Lives;
+use super::calls::{Call, CallKind, Calls, Clock, Communicator, Event, Flags, Header, Item, ItemError, MOST_RANKS};
+use super::lives::Lifetimes;
 use crate::diagnostic::Diagnostic;
 use crate::program::between::Between;
 use crate::program::part::{Part, Skip};
@@ -43,7 +43,7 @@ use rank::{PS_PER_NS, RankCalls};
 
 /// Largest number of blocks of other ranks that are made up before a trace is refused: half a gigabyte of
 /// them.
-const MOST_MADE_UP: usize = 1 << 26;
+const MAX_INVENTED_BLOCKS: usize = 1 << 26;
 
 /// Consumer of recorded calls that makes a program of them.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub struct ToProgram {
     /// Number of blocks of other ranks made up so far.
     made_up: usize,
     groups: Groups,
-    lives: Lives,
+    lives: Lifetimes,
     collectives: FxHashMap<Collective, u32>,
     /// Collectives in the order of their numbers.
     listed: Vec<Collective>,
@@ -82,7 +82,7 @@ impl ToProgram {
             ranks: BTreeMap::new(),
             made_up: 0,
             groups: Groups::default(),
-            lives: Lives::default(),
+            lives: Lifetimes::default(),
             collectives: FxHashMap::default(),
             listed: Vec::new(),
             every_call: false,
@@ -156,7 +156,7 @@ impl ToProgram {
         let file = program.file(self.file);
         program.places_in(self.unit);
         // Number in the program, by number in the trace.
-        let shared = self.lives.shared(&self.groups.listed);
+        let shared = self.lives.shared_numbers(&self.groups.listed);
         let comm = |number: u32| number.checked_sub(1).map_or(0, |at| shared[at as usize] + 1);
         let mut made = 0;
         for (group, &number) in self.groups.listed.into_iter().zip(&shared) {
@@ -194,27 +194,27 @@ impl ToProgram {
         Ok(program)
     }
 
-    fn begin(&mut self, header: &Header) -> Result<(), Wrong> {
+    fn begin(&mut self, header: &Header) -> Result<(), ItemError> {
         if header.ranks > MOST_RANKS {
             let message = format!("a trace of {} ranks; at most {} are read", header.ranks, MOST_RANKS);
-            return Err(Wrong::new("too-large", message));
+            return Err(ItemError::new("too-large", message));
         }
         if let Some(other) = self.ranks.values().find(|other| other.world != header.ranks) {
             let message = format!("one rank says that there are {} ranks, another {}", other.world, header.ranks);
-            return Err(Wrong::new("other-run", message));
+            return Err(ItemError::new("other-run", message));
         }
         if self.ranks.contains_key(&header.rank) {
-            return Err(Wrong::new("repeated-rank", format!("rank {} is there twice", header.rank)));
+            return Err(ItemError::new("repeated-rank", format!("rank {} is there twice", header.rank)));
         }
         let rank = self.ranks.entry(header.rank).or_insert(RankCalls::new(header));
         self.regions.begin(rank, header);
         Ok(())
     }
 
-    fn event(&mut self, at: u32, place: u64, event: &Event) -> Result<(), Wrong> {
+    fn event(&mut self, at: u32, place: u64, event: &Event) -> Result<(), ItemError> {
         let Self { ranks, made_up, groups, lives, collectives, listed, every_call, regions, .. } = self;
         let Some(rank) = ranks.get_mut(&at) else {
-            return Err(Wrong::new("no-header", format!("rank {at} calls before its trace begins")));
+            return Err(ItemError::new("no-header", format!("rank {at} calls before its trace begins")));
         };
         if rank.finalize.is_some() {
             return Ok(());
@@ -224,7 +224,7 @@ impl ToProgram {
         if event.comm != 0
             && let Some(&(number, _)) = rank.communicators.get(&event.comm)
         {
-            lives.used(number, at, rank.calls, event.call == Call::CommFree);
+            lives.note_use(number, at, rank.calls, event.call == Call::CommFree);
         }
         let gap = rank.gap(event.cpu, event.begin);
         let before = rank.ops.ops().len();
@@ -251,20 +251,20 @@ impl ToProgram {
             call.compute();
         }
         match event.call.kind() {
-            Kind::Local if event.call == Call::Finalize => {
+            CallKind::Local if event.call == Call::Finalize => {
                 call.compute();
                 rank.finalize = Some(event.begin);
             }
-            Kind::Local if event.call == Call::RequestFree => {
+            CallKind::Local if event.call == Call::RequestFree => {
                 for &request in &event.requests {
                     rank.requests.free(request);
                 }
             }
-            Kind::Local if event.call == Call::Compute => rank.computed += event.end.saturating_sub(event.begin),
-            Kind::Opaque => rank.computed += event.end.saturating_sub(event.begin),
-            Kind::Local | Kind::Iprobe => {}
-            Kind::Wait | Kind::WaitAny | Kind::Test => call.wait()?,
-            Kind::Probe => {
+            CallKind::Local if event.call == Call::Compute => rank.computed += event.end.saturating_sub(event.begin),
+            CallKind::Opaque => rank.computed += event.end.saturating_sub(event.begin),
+            CallKind::Local | CallKind::Iprobe => {}
+            CallKind::Wait | CallKind::WaitAny | CallKind::Test => call.wait()?,
+            CallKind::Probe => {
                 if event.peer != Event::PROC_NULL {
                     let (from, open) = call.envelope(event, event.peer, event.tag, true)?;
                     call.push(Op::probe(from).marked(open));
@@ -289,7 +289,7 @@ impl ToProgram {
 }
 
 impl Calls for ToProgram {
-    fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong> {
+    fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), ItemError> {
         match item {
             Item::Header(header) => self.begin(header),
             Item::Communicator(index, communicator) => {
@@ -359,33 +359,34 @@ impl InCall<'_> {
 
     fn push(&mut self, op: Op) -> u32 {
         self.compute();
-        self.rank.require_due();
+        self.rank.add_pending();
         self.rank.ops.push_at(op, self.place)
     }
 
     /// Returns the communicator's number in the program and its members; `None` for the members of the world.
-    fn group(&self, event: &Event) -> Result<(u32, Option<&Communicator>), Wrong> {
+    fn group(&self, event: &Event) -> Result<(u32, Option<&Communicator>), ItemError> {
         let index = event.comm;
         match self.rank.communicators.get(&index) {
             Some(&(number, _)) => {
                 let group = &self.groups.listed[number as usize - 1];
                 if group.members.is_empty() {
                     let message = format!("it is not known who is in communicator {index}");
-                    return Err(Wrong::new("unknown-members", message));
+                    return Err(ItemError::new("unknown-members", message));
                 }
                 Ok((number, Some(group)))
             }
             None if index == 0 => Ok((0, None)),
-            None => Err(Wrong::new("unknown-communicator", format!("communicator {index} has not been made"))),
+            None => Err(ItemError::new("unknown-communicator", format!("communicator {index} has not been made"))),
         }
     }
 
     /// Returns peer, tag and communicator of a message, and flags for the wildcards of the program. A receive
     /// whose message is not known stays open.
-    fn envelope(&self, event: &Event, peer: i32, tag: i32, receives: bool) -> Result<(Envelope, u8), Wrong> {
+    fn envelope(&self, event: &Event, peer: i32, tag: i32, receives: bool) -> Result<(Envelope, u8), ItemError> {
         let (comm, group) = self.group(event)?;
         let flags = event.flags;
-        let no_rank = || Wrong::new("unknown-rank", format!("there is no rank {peer} in communicator {}", event.comm));
+        let no_rank =
+            || ItemError::new("unknown-rank", format!("there is no rank {peer} in communicator {}", event.comm));
         let mut open = 0;
         if receives && flags.has(Flags::ANY_SOURCE) && peer >= 0 {
             open |= Op::OPEN_SOURCE;
@@ -406,27 +407,27 @@ impl InCall<'_> {
         let tag = if receives && flags.has(Flags::ANY_TAG) && open & Op::OPEN_TAG == 0 {
             ANY_TAG
         } else {
-            u32::try_from(tag).map_err(|_| Wrong::new("bad-tag", format!("a message has tag {tag}")))?
+            u32::try_from(tag).map_err(|_| ItemError::new("bad-tag", format!("a message has tag {tag}")))?
         };
         Ok((Envelope { peer, tag, comm }, open))
     }
 
     /// Begins the communications of the call. `number` returns the number of a collective operation.
-    fn begin(&mut self, made_up: &mut usize, mut number: impl FnMut(Collective) -> u32) -> Result<(), Wrong> {
+    fn begin(&mut self, made_up: &mut usize, mut number: impl FnMut(Collective) -> u32) -> Result<(), ItemError> {
         let event = self.event;
         if event.call.makes_request() && event.requests.len() != 1 {
             let message = format!("{} makes {} requests, not one", event.call.name(), event.requests.len());
-            return Err(Wrong::new("bad-request", message));
+            return Err(ItemError::new("bad-request", message));
         }
-        self.know_requests()?;
-        if matches!(event.call.kind(), Kind::SendInit | Kind::RecvInit) {
+        self.check_requests()?;
+        if matches!(event.call.kind(), CallKind::SendInit | CallKind::RecvInit) {
             // Mistakes are reported here, not where it is started.
             event.message_ends().try_for_each(|end| self.message(event, end).map(drop))?;
         }
         for begun in self.rank.requests.begun(event) {
             let begun: &Event = &begun;
             let started = match begun.call.kind() {
-                Kind::Collective | Kind::Icollective | Kind::Communicator => {
+                CallKind::Collective | CallKind::Icollective | CallKind::Communicator => {
                     let number = number(self.collective(begun, made_up)?);
                     self.compute();
                     self.rank.require_collective(begun.comm);
@@ -442,7 +443,7 @@ impl InCall<'_> {
     }
 
     /// Returns the operation of one end of a message.
-    fn message(&self, event: &Event, end: MessageEnd) -> Result<Op, Wrong> {
+    fn message(&self, event: &Event, end: MessageEnd) -> Result<Op, ItemError> {
         let MessageEnd { sends, peer, tag, bytes } = end;
         let (envelope, open) = self.envelope(event, peer, tag, !sends)?;
         let op = match (sends, event.call.makes_request()) {
@@ -455,7 +456,7 @@ impl InCall<'_> {
     }
 
     /// Adds the operations of a call that sends, receives or both, and returns the last of them.
-    fn messages(&mut self, event: &Event) -> Result<u32, Wrong> {
+    fn messages(&mut self, event: &Event) -> Result<u32, ItemError> {
         let mut ends = event.message_ends();
         let (first, second) = (ends.next(), ends.next());
         let first = first.map(|end| self.message(event, end)).transpose()?;
@@ -474,19 +475,19 @@ impl InCall<'_> {
     }
 
     /// Checks that all requests that the call names have been made.
-    fn know_requests(&self) -> Result<(), Wrong> {
+    fn check_requests(&self) -> Result<(), ItemError> {
         match self.rank.requests.unknown(self.event) {
             None => Ok(()),
             Some(request) => {
                 let name = self.event.call.name();
                 let message = format!("{name} names request {request}, which no call before it has made");
-                Err(Wrong::new("unknown-request", message))
+                Err(ItemError::new("unknown-request", message))
             }
         }
     }
 
-    fn wait(&mut self) -> Result<(), Wrong> {
-        self.know_requests()?;
+    fn wait(&mut self) -> Result<(), ItemError> {
+        self.check_requests()?;
         let requests = &mut self.rank.requests;
         let completed = self.event.requests.iter().filter_map(|&request| requests.complete(request));
         let completed: SmallVec<[u32; 8]> = completed.collect();
@@ -498,14 +499,14 @@ impl InCall<'_> {
             [] => {}
             &[one] => drop(self.push(Op::wait(one))),
             several => {
-                self.rank.require_due();
+                self.rank.add_pending();
                 self.rank.ops.wait_list_at(OpKind::Waitall, several, self.place);
             }
         }
         Ok(())
     }
 
-    fn collective(&self, event: &Event, made_up: &mut usize) -> Result<Collective, Wrong> {
+    fn collective(&self, event: &Event, made_up: &mut usize) -> Result<Collective, ItemError> {
         let (comm, group) = self.group(event)?;
         let size = group.map_or(self.rank.world as usize, |group| group.members.len());
         let me = match self.rank.communicators.get(&event.comm) {
@@ -514,26 +515,29 @@ impl InCall<'_> {
         };
         let Some(me) = me else {
             let message = format!("it is not in communicator {}", event.comm);
-            return Err(Wrong::new("wrong-communicator", message));
+            return Err(ItemError::new("wrong-communicator", message));
         };
-        if event.flags.has(Flags::INTER) && event.call.kind() != Kind::Communicator {
-            return Err(Wrong::new("inter-communicator", "collective operations between two groups are not replayed"));
+        if event.flags.has(Flags::INTER) && event.call.kind() != CallKind::Communicator {
+            return Err(ItemError::new(
+                "inter-communicator",
+                "collective operations between two groups are not replayed",
+            ));
         }
-        let counts = |given: &[u64]| -> Result<Option<Counts>, Wrong> {
+        let counts = |given: &[u64]| -> Result<Option<Counts>, ItemError> {
             match given.len() {
                 0 => Ok(None),
                 length if length == size => Ok(Some(Counts::Each(given.into()))),
                 length => {
                     let message = format!("{} has {length} counts for {size} ranks", event.call.name());
-                    Err(Wrong::new("wrong-counts", message))
+                    Err(ItemError::new("wrong-counts", message))
                 }
             }
         };
         // The block of this rank alone. Only the root knows and uses the blocks of the others.
         let mut own = |bytes: u64| {
             *made_up += size;
-            if *made_up > MOST_MADE_UP {
-                return Err(Wrong::new(
+            if *made_up > MAX_INVENTED_BLOCKS {
+                return Err(ItemError::new(
                     "too-large",
                     "too many gatherv and scatterv of different sizes, of too many ranks",
                 ));
@@ -577,7 +581,7 @@ impl InCall<'_> {
             Ok(root) if (root as usize) < size => root,
             _ => {
                 let message = format!("{} has root {}, in a communicator of {size}", event.call.name(), event.peer);
-                return Err(Wrong::new("wrong-root", message));
+                return Err(ItemError::new("wrong-root", message));
             }
         };
         Ok(Collective { call, comm, root, counts })

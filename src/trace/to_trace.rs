@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use hayase_trace::Writer;
 
-use super::calls::{Calls, Item, Wrong};
+use super::calls::{Calls, Item, ItemError};
 
 /// Consumer of calls that keeps them as streams, one per rank, compressed in memory.
 #[derive(Debug, Default)]
@@ -66,21 +66,21 @@ impl ToTrace {
 }
 
 impl Calls for ToTrace {
-    fn item(&mut self, rank: u32, _place: u64, item: Item<'_>) -> Result<(), Wrong> {
-        let failed = |error: io::Error| Wrong::new("unwritable", error.to_string());
+    fn item(&mut self, rank: u32, _place: u64, item: Item<'_>) -> Result<(), ItemError> {
+        let failed = |error: io::Error| ItemError::new("unwritable", error.to_string());
         if let Item::Header(header) = item {
             if header.ranks > super::calls::MOST_RANKS {
-                return Err(Wrong::new("too-large", format!("a trace of {} ranks", header.ranks)));
+                return Err(ItemError::new("too-large", format!("a trace of {} ranks", header.ranks)));
             }
             if self.ranks.contains_key(&rank) {
-                return Err(Wrong::new("repeated-rank", format!("rank {rank} is there twice")));
+                return Err(ItemError::new("repeated-rank", format!("rank {rank} is there twice")));
             }
             let writer = Writer::new(Vec::new(), header).map_err(failed)?;
             self.ranks.insert(rank, Stream::Open(Box::new(writer)));
             return Ok(());
         }
         let Some(Stream::Open(writer)) = self.ranks.get_mut(&rank) else {
-            return Err(Wrong::new("no-header", format!("rank {rank} calls outside its trace")));
+            return Err(ItemError::new("no-header", format!("rank {rank} calls outside its trace")));
         };
         match item {
             Item::Header(_) => {}

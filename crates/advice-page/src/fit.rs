@@ -11,24 +11,24 @@ use serde::Serialize;
 
 use crate::data::{Finding, PageData, Source};
 use crate::pack;
-use crate::run::{Kept, Run};
+use crate::run::{Run, StoredSpan};
 use crate::span::PlaceId;
 use crate::tables::{self, Tables};
 
 /// Largest size of a page \[B\].
 #[cfg(test)]
-pub(crate) const MOST: usize = 5_000_000;
+pub(crate) const MAX_PAGE_BYTES: usize = 5_000_000;
 
 /// Largest size of the packed spans and their classes \[B\].
-const SPANS: usize = 1_300_000;
+const MAX_SPANS_BYTES: usize = 1_300_000;
 /// Largest size of the messages \[B\].
-const MESSAGES: usize = 550_000;
+const MAX_MESSAGES_BYTES: usize = 550_000;
 /// Largest size of the critical path \[B\].
-const PATH: usize = 350_000;
+const MAX_PATH_BYTES: usize = 350_000;
 /// Largest size of the text of sources \[B\].
-const SOURCES: usize = 1_000_000;
+const MAX_SOURCES_BYTES: usize = 1_000_000;
 /// Largest size of all other data, such as advice, sums and names \[B\].
-pub(crate) const HEAD: usize = 1_250_000;
+pub(crate) const MAX_HEAD_BYTES: usize = 1_250_000;
 
 /// Largest number of ranks with a row; no screen shows more.
 const ROWS: usize = 2048;
@@ -39,9 +39,9 @@ const NAMES: usize = 250_000;
 /// Largest size of the name of a file \[B\]; longer names are those of templates.
 const NAME: usize = 400;
 /// Numbers of lines to keep on either side of named lines; the largest that fits is used.
-const AROUND: [usize; 6] = [400, 120, 40, 12, 4, 1];
+const CONTEXT_LINES: [usize; 6] = [400, 120, 40, 12, 4, 1];
 /// Number of hot lines around which text is kept.
-const HOT: usize = 400;
+const MAX_HOT_LINES: usize = 400;
 /// Largest length of a line if the file is cut \[B\].
 const LINE: usize = 500;
 
@@ -68,8 +68,8 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     few_places(&mut run, &data.findings, &mut cuts);
     let files = sources(data, &run, &mut cuts);
     // Spans and messages get the space that sources do not need.
-    let room = SOURCES - files.iter().map(File::size).sum::<usize>().min(SOURCES);
-    let (most_spans, most_messages) = (SPANS + room / 3 * 2, MESSAGES + room / 3);
+    let room = MAX_SOURCES_BYTES - files.iter().map(File::size).sum::<usize>().min(MAX_SOURCES_BYTES);
+    let (most_spans, most_messages) = (MAX_SPANS_BYTES + room / 3 * 2, MAX_MESSAGES_BYTES + room / 3);
     let ranks = run.spans.len();
     let rows = ranks.min(ROWS);
     if rows < ranks {
@@ -87,7 +87,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
         (tables, spans) = packed_spans(&run);
         if !goes_on {
             // Only calls that advice names are left, and they are too many.
-            run.spans.iter_mut().flatten().for_each(|span: &mut Kept| span.named = false);
+            run.spans.iter_mut().flatten().for_each(|span: &mut StoredSpan| span.named = false);
             named = "calls that advice names are too many to be there one by one";
         }
     }
@@ -119,7 +119,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     }
     let mut path = pack::base64(&tables::path(&run));
     let pieces = run.path.len();
-    while path.len() > PATH {
+    while path.len() > MAX_PATH_BYTES {
         run.shorten_path(run.path.len() * 2 / 3);
         path = pack::base64(&tables::path(&run));
     }
@@ -336,7 +336,7 @@ fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec<File> {
     let sources: Vec<&Source> =
         data.sources.iter().filter(is_named).filter(|source| once.insert(source.path.as_str())).collect();
     let whole: Vec<File> = sources.iter().map(|source| File::whole(source)).collect();
-    if whole.iter().map(File::size).sum::<usize>() <= SOURCES {
+    if whole.iter().map(File::size).sum::<usize>() <= MAX_SOURCES_BYTES {
         return whole;
     }
     let mut named: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -349,27 +349,27 @@ fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec<File> {
     }
     let mut hot: Vec<(u64, PlaceId)> = spent.into_iter().map(|(place, ns)| (ns, place)).collect();
     hot.sort_by_key(|&(ns, place)| (std::cmp::Reverse(ns), place));
-    for (_, place) in hot.into_iter().take(HOT) {
+    for (_, place) in hot.into_iter().take(MAX_HOT_LINES) {
         let (file, line) = &run.places[place.0 as usize];
         named.entry(file.clone()).or_default().insert(*line);
     }
     let none = BTreeSet::new();
     let mut files = Vec::new();
-    for around in AROUND {
+    for around in CONTEXT_LINES {
         let part = |source: &&Source| match (&source.text, named.get(&name(&source.path)).unwrap_or(&none)) {
             (None, _) => File::unread(&source.path),
             (Some(_), lines) if lines.is_empty() => File { left_out: true, ..File::unread(&source.path) },
             (Some(_), lines) => File::around(source, lines, around),
         };
         files = sources.iter().map(part).collect();
-        if files.iter().map(File::size).sum::<usize>() <= SOURCES {
+        if files.iter().map(File::size).sum::<usize>() <= MAX_SOURCES_BYTES {
             break;
         }
     }
     let mut size = 0;
     for file in &mut files {
         size += file.size();
-        if size > SOURCES && file.text.is_some() {
+        if size > MAX_SOURCES_BYTES && file.text.is_some() {
             size -= file.size();
             *file = File { left_out: true, ..File::unread(&file.path) };
         }

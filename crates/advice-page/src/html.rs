@@ -72,7 +72,7 @@ fn packed_data(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     let mut head = text(&head(data, &packed, files.clone(), lengths))?;
     let sources: usize = files.iter().filter(|file| file.text.is_some()).map(File::size).sum();
     let apart = sources + packed.tables.classes_size() + packed.tables.links_size();
-    while head.len() > fit::HEAD + apart && lengths != lengths.halved() {
+    while head.len() > fit::MAX_HEAD_BYTES + apart && lengths != lengths.halved() {
         lengths = lengths.halved();
         head = text(&self::head(data, &packed, files.clone(), lengths))?;
     }
@@ -216,7 +216,7 @@ fn head<'a>(data: &'a PageData, packed: &Packed, files: Vec<File>, lengths: Leng
 
     let mut lines = BTreeMap::new();
     for (&(place, rank), line) in &totals.lines {
-        lines.entry((place.0, rank_of(rank))).or_insert_with(crate::totals::Line::default).join(line);
+        lines.entry((place.0, rank_of(rank))).or_insert_with(crate::totals::LineCost::default).join(line);
     }
     let mut calls = BTreeMap::new();
     for (&(call, rank), of_rank) in &totals.calls {

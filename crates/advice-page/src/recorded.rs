@@ -34,7 +34,7 @@ pub fn recorded(run: &hayase_advice::search::RunFiles, names: Names<'_>) -> Resu
     let mut messages = Messages::default();
     for (path, (start, ready)) in run.streams.iter().zip(starts) {
         let shift = if known { (start, first) } else { (0, ready) };
-        let mut rank = Timeline { shift, ..Timeline::default() };
+        let mut rank = RankReader { shift, ..RankReader::default() };
         let failed = |error| Error::File { path: path.clone(), error };
         let mut reader = open(path)?;
         loop {
@@ -98,7 +98,7 @@ struct Received {
 
 /// State of a rank while its stream is read.
 #[derive(Default)]
-struct Timeline {
+struct RankReader {
     rank: u32,
     /// Times added to its times, and then subtracted \[ns\].
     shift: (u64, u64),
@@ -110,7 +110,7 @@ struct Timeline {
     requests: Requests<usize>,
 }
 
-impl Timeline {
+impl RankReader {
     fn item(&mut self, item: &Item<'_>, page: &mut Run, messages: &mut Messages, names: Names<'_>) {
         match item {
             Item::Header(header) => {
@@ -203,7 +203,7 @@ impl Timeline {
 }
 
 fn kind(call: Call) -> Activity {
-    use hayase_trace::Kind as Of;
+    use hayase_trace::CallKind as Of;
     match call.kind() {
         // All ranks end together.
         Of::Local if call == Call::Finalize => Activity::Collective,

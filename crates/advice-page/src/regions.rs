@@ -2,7 +2,7 @@
 
 /// Largest number of executions of all regions that the page keeps apart; above it, those close together are
 /// joined.
-pub(crate) const MOST: usize = 20_000;
+pub(crate) const MAX_REGIONS: usize = 20_000;
 
 /// Region of the program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(run.regions[0].executions, 4);
         run.region("step", (0..100_000).map(|i| (10 * i, 10 * i + 3)));
         assert_eq!(run.regions[1].executions, 100_000);
-        assert!(run.regions[1].spans.len() <= MOST / 2);
+        assert!(run.regions[1].spans.len() <= MAX_REGIONS / 2);
         let (first, last) = (run.regions[1].spans[0].0, run.regions[1].spans.last().unwrap().1);
         assert_eq!((first, last), (0, 999_993));
         run.look_at("solve");

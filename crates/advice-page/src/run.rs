@@ -15,11 +15,11 @@ const MOST_NAMED: usize = 20_000;
 /// Largest number of names of calls; all others share one.
 const MOST_CALLS: usize = 1_000;
 /// Largest number of places that stay apart when short spans are joined.
-const PLACES_APART: usize = 16;
+const MAX_PLACES_APART: usize = 16;
 
 /// Piece of the critical path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct PathPiece {
     /// Rank that is busy; for a message under way, its receiver.
     pub rank: u32,
     /// Sender of a message under way.
@@ -30,7 +30,7 @@ pub(crate) struct Piece {
 
 /// Stored span, or several spans of one kind that are close together, with the sum of their times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct StoredSpan {
     pub begin: u64,
     pub end: u64,
     pub event: Option<u64>,
@@ -57,10 +57,10 @@ pub(crate) struct Kept {
 /// of each rank.
 #[derive(Clone, Debug)]
 pub struct Run {
-    pub(crate) spans: Vec<Vec<Kept>>,
+    pub(crate) spans: Vec<Vec<StoredSpan>>,
     pub(crate) messages: Vec<Message>,
     /// Critical path, in the order of time.
-    pub(crate) path: Vec<Piece>,
+    pub(crate) path: Vec<PathPiece>,
     pub(crate) regions: Vec<Region>,
     /// Region that is shown first.
     pub(crate) looked_at: Option<usize>,
@@ -160,7 +160,19 @@ impl Run {
             self.named_times.extend([(rank, begin), (rank, end)]);
         }
         let several = false;
-        self.spans[rank as usize].push(Kept { begin, end, event, bytes, place, peer, tag, call, kind, several, named });
+        self.spans[rank as usize].push(StoredSpan {
+            begin,
+            end,
+            event,
+            bytes,
+            place,
+            peer,
+            tag,
+            call,
+            kind,
+            several,
+            named,
+        });
         self.kept += 1;
         if self.kept > self.most_spans {
             self.coarsen();
@@ -207,14 +219,14 @@ impl Run {
             Some(last) if last.rank == rank && last.from.is_none() && from.is_none() && last.end == begin => {
                 last.end = end
             }
-            _ => self.path.push(Piece { rank, from, begin, end }),
+            _ => self.path.push(PathPiece { rank, from, begin, end }),
         }
     }
 
     /// Adds a region, with the begin and end of each execution \[ns\].
     pub fn region(&mut self, name: &str, spans: impl IntoIterator<Item = (u64, u64)>) {
         self.regions.push(Region::new(name, spans));
-        regions::fit(&mut self.regions, regions::MOST);
+        regions::fit(&mut self.regions, regions::MAX_REGIONS);
     }
 
     /// Selects the region for which advice and times are given: the last one of this name.
@@ -294,7 +306,7 @@ impl Run {
     pub(crate) fn shorten_path(&mut self, most: usize) {
         let mut window = (self.end() / most.max(1) as u64).max(1);
         while self.path.len() > most && window <= self.end() {
-            let mut shorter: Vec<Piece> = Vec::new();
+            let mut shorter: Vec<PathPiece> = Vec::new();
             for group in self.path.chunk_by(|a, b| a.begin / window == b.begin / window) {
                 let mut at: BTreeMap<(u32, bool), (u64, Option<u32>)> = BTreeMap::new();
                 for piece in group {
@@ -303,7 +315,7 @@ impl Run {
                 }
                 let mut begin = group[0].begin.max(shorter.last().map_or(0, |last| last.end));
                 for ((rank, _), (time, from)) in at {
-                    shorter.push(Piece { rank, from, begin, end: begin + time });
+                    shorter.push(PathPiece { rank, from, begin, end: begin + time });
                     begin += time;
                 }
             }
@@ -316,11 +328,11 @@ impl Run {
 ///
 /// The sum of the times of each kind stays; gaps between the spans move behind them. Spans as long as a
 /// window stay unchanged, and so do those that advice names.
-fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
+fn bundle(spans: &[StoredSpan], window: u64) -> Vec<StoredSpan> {
     let mut bundled = Vec::with_capacity(spans.len() / 2);
     let mut of: Vec<Bundle> = Vec::new();
-    let small = |span: &Kept| span.end - span.begin < window && !span.named;
-    let together = |a: &Kept, b: &Kept| small(a) && small(b) && a.begin / window == b.begin / window;
+    let small = |span: &StoredSpan| span.end - span.begin < window && !span.named;
+    let together = |a: &StoredSpan, b: &StoredSpan| small(a) && small(b) && a.begin / window == b.begin / window;
     for group in spans.chunk_by(together) {
         if let [span] = group {
             bundled.push(*span);
@@ -341,7 +353,7 @@ fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
         let mut begin = group[0].begin;
         for Bundle { first, time, weight } in &of {
             // A joined span counts as several even if it is the only one of its kind.
-            bundled.push(Kept { begin, end: begin + time, bytes: *weight, ..*first });
+            bundled.push(StoredSpan { begin, end: begin + time, bytes: *weight, ..*first });
             begin += time;
         }
     }
@@ -349,29 +361,29 @@ fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
 }
 
 /// Adds a span to those of its kind and place; returns false if there are too many places to keep them apart.
-fn add(of: &mut Vec<Bundle>, span: &Kept, place: PlaceId) -> bool {
+fn add(of: &mut Vec<Bundle>, span: &StoredSpan, place: PlaceId) -> bool {
     let at = of.iter().position(|one| (one.first.kind, one.first.place) == (span.kind, place)).unwrap_or_else(|| {
-        of.push(Bundle::new(Kept { place, ..*span }));
+        of.push(Bundle::new(StoredSpan { place, ..*span }));
         of.len() - 1
     });
     of[at].add(span);
-    of.len() <= PLACES_APART
+    of.len() <= MAX_PLACES_APART
 }
 
 /// Spans that are joined into one.
 struct Bundle {
-    first: Kept,
+    first: StoredSpan,
     time: u64,
     weight: u64,
 }
 
 impl Bundle {
-    fn new(first: Kept) -> Self {
-        let first = Kept { event: None, peer: None, tag: 0, several: true, ..first };
+    fn new(first: StoredSpan) -> Self {
+        let first = StoredSpan { event: None, peer: None, tag: 0, several: true, ..first };
         Self { first, time: 0, weight: 0 }
     }
 
-    fn add(&mut self, span: &Kept) {
+    fn add(&mut self, span: &StoredSpan) {
         self.time += span.end - span.begin;
         self.weight += if span.several { span.bytes } else { 1 };
         if span.call != self.first.call {
@@ -385,7 +397,7 @@ mod tests {
     use super::*;
     use crate::span::KINDS;
 
-    fn sums(spans: &[Kept]) -> [u64; KINDS] {
+    fn sums(spans: &[StoredSpan]) -> [u64; KINDS] {
         let mut sums = [0; KINDS];
         for span in spans {
             sums[span.kind as usize] += span.end - span.begin;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::data::{PageData, Source};
 
 /// Largest file that is put into the page \[B\].
-const LONGEST: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 impl PageData {
     /// Reads the files of places and marks, in the order of their names.
@@ -42,8 +42,8 @@ fn text(path: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
-    let is_text = bytes.len() as u64 <= LONGEST && !bytes.contains(&0);
+    File::open(path).ok()?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    let is_text = bytes.len() as u64 <= MAX_FILE_BYTES && !bytes.contains(&0);
     is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::pack;
-use crate::run::{Kept, Run};
+use crate::run::{Run, StoredSpan};
 use crate::span::Message;
 
 /// Common properties of many spans: kind (its number in `Activity::ALL`), call, place, peer (-1 if none), and
@@ -61,7 +61,7 @@ impl Tables {
     ///
     /// The first number of a span holds its class, a flag for changed bytes or tag, and the step from the
     /// event before. Then follow its distance from the span before, its length, and the changed values.
-    pub fn spans(&mut self, spans: &[Kept]) -> Vec<u8> {
+    pub fn spans(&mut self, spans: &[StoredSpan]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(spans.len() * 6);
         let (mut end, mut event, mut last) = (0, u64::MAX, (0, 0));
         for span in spans {

@@ -9,7 +9,7 @@ pub(crate) type ByKind = [u64; KINDS];
 
 /// Time of one rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Use {
+pub(crate) struct RankTime {
     /// Time by kind \[ns\].
     pub ns: ByKind,
     /// End of its last span \[ns\].
@@ -20,7 +20,7 @@ pub(crate) struct Use {
 
 /// Cost of one line on one rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct LineCost {
     /// Time by kind \[ns\].
     pub ns: ByKind,
     /// Number of calls.
@@ -31,7 +31,7 @@ pub(crate) struct Line {
     pub longest: u64,
 }
 
-impl Line {
+impl LineCost {
     /// Adds the cost of another line.
     pub fn join(&mut self, other: &Self) {
         self.ns.iter_mut().zip(other.ns).for_each(|(sum, more)| *sum += more);
@@ -43,7 +43,7 @@ impl Line {
 
 /// Cost of the calls of one name on one rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Calls {
+pub(crate) struct CallCost {
     /// Number of calls.
     pub count: u64,
     /// Time \[ns\].
@@ -74,11 +74,11 @@ impl Traffic {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
     /// Times by rank.
-    pub ranks: Vec<Use>,
+    pub ranks: Vec<RankTime>,
     /// Costs by line and rank.
-    pub lines: BTreeMap<(PlaceId, u32), Line>,
+    pub lines: BTreeMap<(PlaceId, u32), LineCost>,
     /// Costs by call (an index of the run's names) and rank.
-    pub calls: BTreeMap<(u32, u32), Calls>,
+    pub calls: BTreeMap<(u32, u32), CallCost>,
     /// Messages by sender and receiver.
     pub pairs: BTreeMap<(u32, u32), Traffic>,
     /// Messages by size: entry `i` holds messages of `2^(i-1) .. 2^i - 1` bytes, entry 0 those without data.

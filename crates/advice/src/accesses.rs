@@ -1,6 +1,6 @@
 //! Memory accesses of a rank between two calls, prepared for queries.
 
-use hayase_trace::memory::{Gather, Interval, Kind, Site};
+use hayase_trace::memory::{AccessKind, Gather, Interval, Site};
 use smallvec::SmallVec;
 
 use crate::address::{End, Hit, Touched};
@@ -31,15 +31,15 @@ pub struct AccessSite {
 impl AccessSite {
     /// Converts a recorded site; `line` is the number of its line.
     pub fn new(site: &Site, line: u32) -> Self {
-        let opaque = site.kind == Kind::Opaque;
+        let opaque = site.kind == AccessKind::Opaque;
         Self {
             line,
             write: site.write,
             opaque,
             foreign: opaque && foreign_file(site).is_some() && !site.name.ends_with(')'),
-            argument: site.kind == Kind::Call,
-            block: (site.kind == Kind::Block).then(|| function_of_blocks(&site.name)),
-            hazard: if site.kind == Kind::Hazard { Doubts::hazard(&site.name) } else { Doubts::default() },
+            argument: site.kind == AccessKind::Call,
+            block: (site.kind == AccessKind::Block).then(|| function_of_blocks(&site.name)),
+            hazard: if site.kind == AccessKind::Hazard { Doubts::hazard(&site.name) } else { Doubts::default() },
             address: site.address,
         }
     }
@@ -49,13 +49,13 @@ impl AccessSite {
 ///
 /// The name of such a site may have a function or a remark in brackets behind the file.
 pub fn foreign_file(site: &Site) -> Option<&str> {
-    let (_, file) = site.name.rsplit_once('/').filter(|_| site.kind == Kind::Opaque)?;
+    let (_, file) = site.name.rsplit_once('/').filter(|_| site.kind == AccessKind::Opaque)?;
     Some(file.split_once(" (").map_or(file, |(file, _)| file))
 }
 
 /// Accesses of one site.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Piece {
+pub enum SiteAccesses {
     /// Accesses that follow a rule.
     Nest(Touched),
     /// Accesses without a rule.
@@ -69,7 +69,7 @@ pub enum Piece {
     },
 }
 
-impl Piece {
+impl SiteAccesses {
     /// Returns the index of the site in the rank's table of memory sites.
     pub fn site(&self) -> u32 {
         match self {
@@ -140,10 +140,10 @@ impl Piece {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Accesses {
     /// All accesses except opaque calls.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<SiteAccesses>,
     /// Variables of functions and blocks of the heap that begin or end. They count as writes but not as
     /// computation.
-    pub frames: Vec<Piece>,
+    pub frames: Vec<SiteAccesses>,
     /// Position and site of every opaque call, by position.
     pub opaque: Vec<(u64, u32)>,
     /// Sites of hazards that begin or end, in their order of execution.
@@ -189,12 +189,12 @@ impl Accesses {
                 accesses.opaque.extend(ends.into_iter().map(|position| (position, nest.site)));
             } else {
                 accesses.weight += 1;
-                accesses.pieces.push(Piece::Nest(Touched::new(nest)));
+                accesses.pieces.push(SiteAccesses::Nest(Touched::new(nest)));
             }
         }
         for frame in interval.frames.into_iter().chain(interval.blocks) {
             accesses.weight += 1;
-            accesses.frames.push(Piece::Nest(Touched::new(frame)));
+            accesses.frames.push(SiteAccesses::Nest(Touched::new(frame)));
         }
         for gather in interval.gathers {
             accesses.count += gather.addresses.len() as u64;
@@ -206,7 +206,7 @@ impl Accesses {
             let low = gather.addresses.iter().copied().min().unwrap_or(0);
             let high = gather.addresses.iter().copied().max().unwrap_or(0).saturating_add(gather.size);
             accesses.weight += 1 + gather.addresses.len() / ADDRESSES_OF_A_NEST;
-            accesses.pieces.push(Piece::Gather { gather: Box::new(gather), low, high });
+            accesses.pieces.push(SiteAccesses::Gather { gather: Box::new(gather), low, high });
         }
         accesses.opaque.sort_unstable();
         accesses.opaque.dedup();
@@ -235,7 +235,7 @@ impl Accesses {
     }
 
     /// Returns everything that keeps messages apart: accesses, and variables that begin or end.
-    pub fn touching(&self) -> impl Iterator<Item = &Piece> {
+    pub fn touching(&self) -> impl Iterator<Item = &SiteAccesses> {
         self.pieces.iter().chain(&self.frames)
     }
 }

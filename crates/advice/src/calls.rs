@@ -1,11 +1,11 @@
 //! Memory that a call reads and writes, and the order that it must keep.
 
-use hayase_trace::{Call, Event, Flags, Kind, MessageEnd};
+use hayase_trace::{Call, CallKind, Event, Flags, MessageEnd};
 use smallvec::{SmallVec, smallvec};
 
 use crate::doubts::Doubts;
 use crate::model::CallPart;
-use crate::stream::Known;
+use crate::stream::TraceState;
 use crate::watch::Span;
 
 /// Part of a call that communicates.
@@ -28,11 +28,11 @@ pub struct Communication {
 }
 
 /// Largest size of a few integers \[B\].
-const FEW: u64 = 32;
+const MAX_LENGTH_BYTES: u64 = 32;
 
 /// True if a message of this size may hold one length or a few.
 pub fn may_be_length(bytes: u64) -> bool {
-    bytes <= FEW && bytes.is_multiple_of(4)
+    bytes <= MAX_LENGTH_BYTES && bytes.is_multiple_of(4)
 }
 
 /// True for the size of an element of a basic datatype \[B\].
@@ -41,7 +41,7 @@ fn is_basic(element: u32) -> bool {
 }
 
 /// Returns the communications of a call: two for a sendrecv, one or none for other calls.
-pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 2]> {
+pub fn communications(event: &Event, known: &TraceState) -> SmallVec<[Communication; 2]> {
     let gaps = event.flags.has(Flags::GAPS);
     let doubts = if gaps {
         Doubts::GAPS
@@ -51,7 +51,7 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
         Doubts::DATATYPE
     };
     // The extent of a buffer with gaps is recorded for single messages only.
-    let reach = (gaps && event.call.kind() != Kind::Sendrecv).then_some(event.bytes2).filter(|&reach| reach > 0);
+    let reach = (gaps && event.call.kind() != CallKind::Sendrecv).then_some(event.bytes2).filter(|&reach| reach > 0);
     let message = |MessageEnd { sends, peer, tag, bytes }: MessageEnd| {
         let (part, write) = if sends { (CallPart::Send, false) } else { (CallPart::Receive, true) };
         // The receive of a sendrecv has a buffer of its own.
@@ -77,14 +77,14 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
     };
     let mut parts = SmallVec::new();
     match event.call.kind() {
-        Kind::Collective | Kind::Icollective => parts.extend(collective(event, known, doubts)),
+        CallKind::Collective | CallKind::Icollective => parts.extend(collective(event, known, doubts)),
         _ => event.message_ends().for_each(|end| parts.push(message(end))),
     }
     parts
 }
 
 /// Returns the memory that a collective operation reads and writes; `None` if it only waits.
-fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Communication> {
+fn collective(event: &Event, known: &TraceState, mut doubts: Doubts) -> Option<Communication> {
     let ranks = u64::from(known.communicators.size(event.comm));
     let root = known.communicators.world(event, event.peer) == Some(known.rank);
     let sum = |list: &[u64]| list.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));

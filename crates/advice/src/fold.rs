@@ -11,10 +11,10 @@ use crate::model::{
 use crate::unit::Unit;
 
 /// Largest number of edits of a finding on one rank, and in all; further occurrences are only counted.
-const EDITS_OF_A_RANK: usize = 1 << 14;
-const EDITS: usize = 1 << 20;
+const MAX_EDITS_PER_RANK: usize = 1 << 14;
+const MAX_EDITS: usize = 1 << 20;
 /// Largest number of lines that a caveat names.
-const NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
 /// List of edits in which repeated edits are stored once.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ impl Edits {
             && (last.times == 1 || last.step == step)
         {
             (last.times, last.step) = (last.times + 1, step);
-        } else if count < EDITS_OF_A_RANK && self.list.len() < EDITS {
+        } else if count < MAX_EDITS_PER_RANK && self.list.len() < MAX_EDITS {
             self.newest.insert(rank, (self.list.len(), count + 1));
             self.list.push(Edit { rank, event, times: 1, step: 0, action });
         } else {
@@ -47,7 +47,7 @@ impl Edits {
 
     /// Adds the edits of a later rank.
     pub fn append(&mut self, mut other: Self) {
-        let room = EDITS.saturating_sub(self.list.len());
+        let room = MAX_EDITS.saturating_sub(self.list.len());
         self.left_out +=
             other.left_out + other.list.drain(room.min(other.list.len())..).map(|edit| edit.times).sum::<u64>();
         self.list.append(&mut other.list);
@@ -62,7 +62,7 @@ impl Edits {
 
 /// Occurrences of a place in a finding: their number, those with all iterations, and the largest part.
 #[derive(Clone, Copy, Debug, Default)]
-struct Share {
+struct PlaceShare {
     occurrences: u64,
     whole: u64,
     largest: Option<Iterations>,
@@ -70,7 +70,7 @@ struct Share {
 
 /// Occurrences of a blocker, with the address and iterations of the first.
 #[derive(Clone, Copy, Debug)]
-struct Blocked {
+struct BlockerCount {
     occurrences: u64,
     address: u64,
     iterations: Option<Iterations>,
@@ -103,8 +103,8 @@ pub struct Folded<L> {
     pub before_reading: bool,
     /// Arguments of the first execution, and true if another execution has different ones.
     arguments: Option<(Arguments, bool)>,
-    places: BTreeMap<(Role, L, &'static str), Share>,
-    blockers: BTreeMap<BlockerKey<L>, Blocked>,
+    places: BTreeMap<(Role, L, &'static str), PlaceShare>,
+    blockers: BTreeMap<BlockerKey<L>, BlockerCount>,
 }
 
 impl<L> Default for Folded<L> {
@@ -167,16 +167,16 @@ impl<L: Ord + Clone> Folded<L> {
         iterations: Option<Iterations>,
     ) {
         let blocked = self.blockers.entry((side, dependence, line, call));
-        blocked.or_insert(Blocked { occurrences: 0, address, iterations }).occurrences += 1;
+        blocked.or_insert(BlockerCount { occurrences: 0, address, iterations }).occurrences += 1;
     }
 
     /// Converts the lines with `line`.
     pub fn map<M: Ord + Clone>(self, line: impl Fn(&L) -> M) -> Folded<M> {
-        let mut places: BTreeMap<_, Share> = BTreeMap::new();
+        let mut places: BTreeMap<_, PlaceShare> = BTreeMap::new();
         for ((role, at, call), share) in self.places {
             places.entry((role, line(&at), call)).or_default().add(&share);
         }
-        let mut blockers: BTreeMap<_, Blocked> = BTreeMap::new();
+        let mut blockers: BTreeMap<_, BlockerCount> = BTreeMap::new();
         for ((side, dependence, at, call), blocked) in self.blockers {
             let entry = blockers.entry((side, dependence, at.as_ref().map(&line), call));
             entry.and_modify(|other| other.occurrences += blocked.occurrences).or_insert(blocked);
@@ -207,7 +207,7 @@ impl<L: Ord + Clone> Folded<L> {
     }
 }
 
-impl Share {
+impl PlaceShare {
     fn add(&mut self, other: &Self) {
         self.occurrences += other.occurrences;
         self.whole += other.whole;
@@ -252,8 +252,8 @@ impl Folded<Location> {
             }
         }
         if !sometimes.is_empty() {
-            let more = sometimes.len().saturating_sub(NAMED);
-            sometimes.truncate(NAMED);
+            let more = sometimes.len().saturating_sub(MAX_NAMED);
+            sometimes.truncate(MAX_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             notes.push(format!(
                 "not executed there in all {} cases: {}{more}; what was executed in the others was seen too",

@@ -22,7 +22,7 @@
 
 use std::collections::hash_map::Entry;
 
-use hayase_trace::{Call, Event, Kind};
+use hayase_trace::{Call, CallKind, Event};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -30,12 +30,12 @@ use crate::calls::{Communication, may_be_length};
 use crate::doubts::Doubts;
 use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
-use crate::watch::{AT_EVENT, Span, Through};
+use crate::watch::{AT_EVENT, Completion, Span};
 
 /// Largest number of calls in a group.
-const MOST: u32 = 64;
+const MAX_MEMBERS: u32 = 64;
 /// Largest number of events that a group spans.
-const LONGEST: u64 = 256;
+const MAX_EVENTS: u64 = 256;
 
 /// Call that could be merged into an earlier one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,14 +54,14 @@ pub struct Join {
     pub doubts: Doubts,
     /// Earlier communications that must be complete when the first of the group is posted, and could end
     /// after it.
-    pub needs: Vec<Through>,
+    pub needs: Vec<Completion>,
     /// Data on which its size may depend.
-    pub content: Content,
+    pub content: EarlierData,
 }
 
 /// Data of an earlier call of the group that was read before a later call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Content {
+pub enum EarlierData {
     /// No data.
     Nothing,
     /// More than a few integers.
@@ -105,10 +105,15 @@ impl Merges {
     pub fn call(&mut self, called: &Called<'_>) {
         self.computed += called.gap;
         let turns = match called.event.call.kind() {
-            Kind::Recv | Kind::Wait | Kind::WaitAny | Kind::Test | Kind::Probe | Kind::Iprobe => [true, false, true],
-            Kind::Send | Kind::Isend => [false, true, true],
-            Kind::Irecv | Kind::SendInit | Kind::RecvInit => [false; 3],
-            Kind::Collective | Kind::Icollective => [true, true, false],
+            CallKind::Recv
+            | CallKind::Wait
+            | CallKind::WaitAny
+            | CallKind::Test
+            | CallKind::Probe
+            | CallKind::Iprobe => [true, false, true],
+            CallKind::Send | CallKind::Isend => [false, true, true],
+            CallKind::Irecv | CallKind::SendInit | CallKind::RecvInit => [false; 3],
+            CallKind::Collective | CallKind::Icollective => [true, true, false],
             _ => [true; 3],
         };
         for (last, turns) in self.turned.iter_mut().zip(turns) {
@@ -146,7 +151,7 @@ impl Merges {
         self.sized(part.part, at.line, part.bytes);
         let collective = part.part == CallPart::Collective;
         let counted = !event.counts.is_empty() || !event.counts2.is_empty();
-        let dynamic = part.wildcard || (!collective && part.peer < 0) || event.call.kind() == Kind::Sendrecv;
+        let dynamic = part.wildcard || (!collective && part.peer < 0) || event.call.kind() == CallKind::Sendrecv;
         let key = (part.part, event.comm, if collective { 0 } else { part.peer });
         if part.bytes == 0 || counted || dynamic || matches!(event.call, Call::Rsend | Call::Irsend) {
             self.groups.remove(&key);
@@ -171,7 +176,7 @@ impl Merges {
             CallPart::Receive => 1,
             CallPart::Collective => 2,
         }];
-        let brings = brings(event, part);
+        let brings = receives_data(event, part);
         let brought = part.spans.iter().filter(|span| span.write).map(|&span| (span, number, part.bytes)).collect();
         let lengths = brings && may_be_length(part.bytes);
         let new = Group {
@@ -205,9 +210,9 @@ impl Merges {
         let free = free && !forbidden;
         let in_order = at.order.stamp.0 <= group.last;
         let read = group.brought.iter().filter(|(span, event, _)| at.watch.read(span) > *event);
-        let (mut content, mut decides) = (Content::Nothing, false);
+        let (mut content, mut decides) = (EarlierData::Nothing, false);
         for &(_, _, bytes) in read {
-            content = content.max(if may_be_length(bytes) { Content::Length } else { Content::Unknown });
+            content = content.max(if may_be_length(bytes) { EarlierData::Length } else { EarlierData::Unknown });
             decides |= bytes < part.bytes && may_be_length(bytes);
         }
         // The later call may depend on data that arrived with the head or after it and was read.
@@ -215,11 +220,11 @@ impl Merges {
             doubts.and(Doubts::CONTENT);
         }
         if blind && group.lengths {
-            content = Content::Length;
+            content = EarlierData::Length;
             doubts.and(Doubts::CONTENT);
         }
         let apart = decides || !free || !in_order || group.kind != kind;
-        if apart || group.members == MOST || number > group.head + LONGEST {
+        if apart || group.members == MAX_MEMBERS || number > group.head + MAX_EVENTS {
             *group = new;
             return;
         }
@@ -237,7 +242,7 @@ impl Merges {
 }
 
 /// True if the rank receives data by the communication; a sender and the root of a broadcast do not.
-fn brings(event: &Event, part: &Communication) -> bool {
+fn receives_data(event: &Event, part: &Communication) -> bool {
     match part.part {
         CallPart::Send => false,
         CallPart::Receive => true,
@@ -246,8 +251,8 @@ fn brings(event: &Event, part: &Communication) -> bool {
 }
 
 /// Returns the needs of all members of a group.
-pub fn all(joins: &mut dyn Iterator<Item = &Join>) -> Vec<Through> {
-    let mut needs: Vec<Through> = joins.flat_map(|join| &join.needs).copied().collect();
+pub fn needs_of(joins: &mut dyn Iterator<Item = &Join>) -> Vec<Completion> {
+    let mut needs: Vec<Completion> = joins.flat_map(|join| &join.needs).copied().collect();
     needs.sort_unstable();
     needs.dedup_by_key(|need| (need.event, need.part));
     needs

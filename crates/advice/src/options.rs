@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::unit::Unit;
-use crate::within::Within;
+use crate::within::RunPart;
 
 /// Limits of the search around a communication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ pub struct Options {
     /// Smallest share of all ranks' time from which waits are worth a finding.
     pub share: f64,
     /// Part of the run that is searched; `None` for the whole run.
-    pub within: Option<Arc<Within>>,
+    pub within: Option<Arc<RunPart>>,
     /// Longest other time that is written next to those of a finding, such as a simulated makespan \[ns\];
     /// all share one unit.
     pub beside_ns: f64,

@@ -34,7 +34,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use hayase_trace::walk::Requests;
-use hayase_trace::{Call, Event, Kind};
+use hayase_trace::{Call, CallKind, Event};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -42,9 +42,9 @@ use crate::calls::{Communication, communications};
 use crate::doubts::Doubts;
 use crate::fold::Arguments;
 use crate::model::{CallPart, Dependence};
-use crate::past::{Past, Share};
-use crate::stream::{Known, Step};
-use crate::watch::{AT_EVENT, Block, Span, Stamp, Through, Watch};
+use crate::past::{IterationShare, Past};
+use crate::stream::{Step, TraceState};
+use crate::watch::{AT_EVENT, Blocker, Completion, Span, Stamp, Watch};
 
 // Further methods of `Search`, which work on its private fields.
 mod neighbourhood;
@@ -96,14 +96,14 @@ pub struct Spread {
     pub detailed: bool,
     /// Earlier communications that must be complete when it is posted, and could end after
     /// [`early`](Self::early).
-    pub needs: SmallVec<[Through; 2]>,
+    pub needs: SmallVec<[Completion; 2]>,
 }
 
 impl Spread {
     /// True if a test or a wait for any of several requests found it complete, perhaps without the others.
     pub fn completed_by_itself(&self) -> bool {
         let call = self.waits.and_then(|(name, _)| Call::from_name(name));
-        call.is_some_and(|call| matches!(call.kind(), Kind::WaitAny | Kind::Test))
+        call.is_some_and(|call| matches!(call.kind(), CallKind::WaitAny | CallKind::Test))
     }
 }
 
@@ -111,7 +111,7 @@ impl Spread {
 #[derive(Clone, Debug)]
 pub struct Reach {
     /// Blocker that ends the range.
-    pub block: Block,
+    pub block: Blocker,
     /// Point of the end: the interval, and the share of it before the point.
     pub point: (u64, f32),
     /// Computation in the range, which does not overlap the communication now \[ns\].
@@ -119,12 +119,12 @@ pub struct Reach {
     /// Number of accesses in the range.
     pub accesses: u64,
     /// Lines in the range, with their iterations.
-    pub lines: Vec<Share>,
+    pub lines: Vec<IterationShare>,
 }
 
 impl Reach {
     /// Returns an empty range.
-    fn none(block: Block, point: (u64, f32)) -> Self {
+    fn none(block: Blocker, point: (u64, f32)) -> Self {
         Self { block, point, time: 0, accesses: 0, lines: Vec::new() }
     }
 }
@@ -132,7 +132,7 @@ impl Reach {
 /// Receiver of the results of a search while it runs.
 pub trait Listener {
     /// Receives a communication whose range is known.
-    fn spread(&mut self, spread: &Spread, known: &Known);
+    fn spread(&mut self, spread: &Spread, known: &TraceState);
 
     /// Receives a communication when it is posted, with its blockers by data and by order. `order` does not
     /// include `data`.
@@ -154,22 +154,22 @@ pub struct Posted<'a> {
     /// Part of the call that is posted.
     pub communication: &'a Communication,
     /// Last access or call whose data it needs, or that uses its buffer.
-    pub data: Block,
+    pub data: Blocker,
     /// Last call that it must not overtake.
-    pub order: Block,
+    pub order: Blocker,
     /// Last event that no communication passes.
-    pub fence: Block,
+    pub fence: Blocker,
     /// Last call whose results were read before this one, and may decide this one.
-    pub control: Block,
+    pub control: Blocker,
     /// Earlier communications on which its data depends, and that could end after [`data`](Self::data).
-    pub needs: &'a [Through],
+    pub needs: &'a [Completion],
     /// Earlier communications whose results were read and may decide this one, and that could end after
     /// `data`.
-    pub decided_by: &'a [Through],
+    pub decided_by: &'a [Completion],
     /// Buffers in use.
     pub watch: &'a Watch,
     /// State of the rank.
-    pub known: &'a Known,
+    pub known: &'a TraceState,
 }
 
 /// Call with its place in the stream.
@@ -184,12 +184,12 @@ pub struct Called<'a> {
     /// Line of the call.
     pub line: u32,
     /// State of the rank.
-    pub known: &'a Known,
+    pub known: &'a TraceState,
 }
 
 /// Communication that is under way, or that could still be.
 #[derive(Debug)]
-struct Open {
+struct OpenCommunication {
     spread: Spread,
     buffers: SmallVec<[u32; 2]>,
     spans: SmallVec<[Span; 2]>,
@@ -201,7 +201,7 @@ struct Open {
 
 /// Largest number of accesses of one instruction that count as reading the arguments of a call on the same
 /// line.
-const ARGUMENTS: u64 = 4;
+const MAX_ARGUMENT_READS: u64 = 4;
 
 /// Search of one rank.
 #[derive(Debug)]
@@ -210,27 +210,27 @@ pub struct Search {
     watch: Watch,
     past: Past,
     /// Open communications by serial number, from `base`.
-    open: VecDeque<Option<Box<Open>>>,
+    open: VecDeque<Option<Box<OpenCommunication>>>,
     base: u64,
     /// Communications posted and not yet completed, by request.
-    requests: Requests<SmallVec<[Box<Open>; 2]>>,
+    requests: Requests<SmallVec<[Box<OpenCommunication>; 2]>>,
     /// Last event of each envelope and of the collectives of each communicator. `wild` and `receives` hold
     /// the last wildcard receive and the last receive of each communicator.
-    order: FxHashMap<(CallPart, u32, i32, i32), Block>,
-    wild: FxHashMap<u32, Block>,
-    receives: FxHashMap<u32, Block>,
+    order: FxHashMap<(CallPart, u32, i32, i32), Blocker>,
+    wild: FxHashMap<u32, Blocker>,
+    receives: FxHashMap<u32, Blocker>,
     /// Last event before which nothing is posted: the begin of the program, a new communicator, or an unknown
     /// call.
-    fence: Block,
+    fence: Blocker,
     /// Set if code without instrumentation makes the present call.
     foreign: bool,
     /// Name of the present call in the source.
     name: &'static str,
     /// Last call whose results have been read, and the time of the last such read.
-    control: Block,
+    control: Blocker,
     reading: Stamp,
     /// Communications whose results have been read, with the latest end of each.
-    read: VecDeque<Through>,
+    read: VecDeque<Completion>,
     /// Doubts about all later communications, because memory may change unseen.
     hazards: Doubts,
     /// Open send of each line, used without memory accesses.
@@ -244,7 +244,7 @@ pub struct Search {
     idle: VecDeque<(u32, u64)>,
     /// Finished communications, kept for reuse of their memory.
     #[allow(clippy::vec_box, reason = "the boxes are what is kept")]
-    spare: Vec<Box<Open>>,
+    spare: Vec<Box<OpenCommunication>>,
 }
 
 impl Search {
@@ -260,10 +260,10 @@ impl Search {
             order: FxHashMap::default(),
             wild: FxHashMap::default(),
             receives: FxHashMap::default(),
-            fence: Block::nowhere((0, 0), Dependence::Program),
+            fence: Blocker::nowhere((0, 0), Dependence::Program),
             foreign: false,
             name: "",
-            control: Block::nowhere((0, 0), Dependence::Program),
+            control: Blocker::nowhere((0, 0), Dependence::Program),
             reading: (0, 0),
             read: VecDeque::new(),
             hazards: Doubts::default(),
@@ -286,28 +286,28 @@ impl Search {
         self.past.begin(number, gap, accesses, known);
         self.expire(number, listener, known);
         self.accessed(number, listener, known);
-        self.endangered(known);
-        let shared = self.hazards.has(Doubts::WINDOW) && event.call.kind() != Kind::Local;
-        let here = Block::at_call(number, self.name, line);
+        self.update_hazards(known);
+        let shared = self.hazards.has(Doubts::WINDOW) && event.call.kind() != CallKind::Local;
+        let here = Blocker::at_call(number, self.name, line);
         if shared {
             self.close_all(here.of(Dependence::Opaque), listener, known);
         }
         let told = self.past.take_effects();
         listener.call(&Called { number, gap, event, line, known });
         match event.call.kind() {
-            Kind::Opaque => self.fenced(Dependence::Opaque, number, line, listener, known),
-            Kind::Local if event.call == Call::Init => {
-                self.fenced(Dependence::Program, number, line, listener, known);
+            CallKind::Opaque => self.set_fence(Dependence::Opaque, number, line, listener, known),
+            CallKind::Local if event.call == Call::Init => {
+                self.set_fence(Dependence::Program, number, line, listener, known);
             }
-            Kind::Communicator => {
-                self.fence = Block::at_call(number, self.name, line);
+            CallKind::Communicator => {
+                self.fence = Blocker::at_call(number, self.name, line);
             }
-            Kind::Probe | Kind::Iprobe => {
-                let block = Block::at_call(number, self.name, line);
+            CallKind::Probe | CallKind::Iprobe => {
+                let block = Blocker::at_call(number, self.name, line);
                 self.wild.insert(event.comm, block);
                 self.receives.insert(event.comm, block);
             }
-            Kind::Local if event.call == Call::RequestFree => {
+            CallKind::Local if event.call == Call::RequestFree => {
                 for &request in &event.requests {
                     for open in self.requests.free(request).into_iter().flatten() {
                         self.release(&open.buffers);
@@ -324,7 +324,7 @@ impl Search {
         if event.call.completes_requests() {
             self.complete(number, event, line, listener, known);
         }
-        self.tell(here, &told, first);
+        self.record_results(here, &told, first);
         if shared {
             self.fence = here.of(Dependence::Opaque);
         }
@@ -338,7 +338,7 @@ impl Search {
         line: u32,
         told: &[Span],
         listener: &mut impl Listener,
-        known: &Known,
+        known: &TraceState,
     ) {
         // A buffered send is complete at once.
         if event.call == Call::Bsend {
@@ -354,13 +354,13 @@ impl Search {
                 .partition(|span| counts || span.high - span.low > order::NUMBER);
             match parts.first_mut() {
                 Some(part) if !arrays.is_empty() => part.spans.extend(arrays),
-                _ => self.counted(number, event, line, listener, known),
+                _ => self.end_possible_counts(number, event, line, listener, known),
             }
             let control = self.decided(number, &numbers, known);
             self.post(event, line, parts, control, listener, known);
-        } else if event.call.kind() == Kind::Collective {
+        } else if event.call.kind() == CallKind::Collective {
             // A barrier moves no data, but no collective operation passes it.
-            let block = Block::at_call(number, self.name, line);
+            let block = Blocker::at_call(number, self.name, line);
             self.order.insert((CallPart::Collective, event.comm, 0, 0), block);
         }
     }
@@ -371,19 +371,26 @@ impl Search {
     }
 
     /// Ends the search at the end of the rank.
-    pub fn finish(&mut self, listener: &mut impl Listener, known: &Known) {
-        let end = Block::nowhere((self.past.number() + 1, 0), Dependence::Program);
+    pub fn finish(&mut self, listener: &mut impl Listener, known: &TraceState) {
+        let end = Blocker::nowhere((self.past.number() + 1, 0), Dependence::Program);
         self.close_all(end, listener, known);
     }
 
     /// Sets a fence at a call with unknown effects: no communication passes it.
-    fn fenced(&mut self, dependence: Dependence, number: u64, line: u32, listener: &mut impl Listener, known: &Known) {
-        self.fence = Block::at_call(number, self.name, line).of(dependence);
+    fn set_fence(
+        &mut self,
+        dependence: Dependence,
+        number: u64,
+        line: u32,
+        listener: &mut impl Listener,
+        known: &TraceState,
+    ) {
+        self.fence = Blocker::at_call(number, self.name, line).of(dependence);
         self.close_all(self.fence, listener, known);
     }
 
     /// Ends all open communications at `block`.
-    fn close_all(&mut self, block: Block, listener: &mut impl Listener, known: &Known) {
+    fn close_all(&mut self, block: Blocker, listener: &mut impl Listener, known: &TraceState) {
         for serial in self.base..self.base + self.open.len() as u64 {
             self.close(serial, block, listener, known);
         }
@@ -395,20 +402,20 @@ impl Search {
         event: &Event,
         line: u32,
         parts: SmallVec<[Communication; 2]>,
-        control: Block,
+        control: Blocker,
         listener: &mut impl Listener,
-        known: &Known,
+        known: &TraceState,
     ) {
         let number = self.past.number();
-        let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
+        let mut opened: SmallVec<[Box<OpenCommunication>; 2]> = SmallVec::new();
         for mut part in parts {
             part.doubts.and(self.hazards);
             if self.foreign {
                 part.doubts.and(Doubts::FOREIGN);
             }
-            let here = Block::at_call(number, self.name, line);
+            let here = Blocker::at_call(number, self.name, line);
             let mut buffers = SmallVec::new();
-            let mut data = Block::nowhere((0, 0), Dependence::Program);
+            let mut data = Blocker::nowhere((0, 0), Dependence::Program);
             for &span in &part.spans {
                 let buffer_number = match self.watch.find(&span) {
                     Some(buffer) => buffer,
@@ -431,11 +438,11 @@ impl Search {
             if !known.memory {
                 doubts.and(Doubts::MEMORY);
                 if part.part != CallPart::Receive {
-                    data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
+                    data = data.max(Blocker::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
                 }
             }
             if doubts.has(Doubts::ADDRESS) {
-                data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
+                data = data.max(Blocker::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
             }
             let needs = self.needs(number, &part, &buffers, data.stamp);
             let decided_by = self.decided_by(data.stamp);
@@ -460,8 +467,8 @@ impl Search {
             // `MPI_Sendrecv_replace` writes the received data after it has read the sent data.
             let replaces = event.call == Call::SendrecvReplace && part.part == CallPart::Receive;
             let before = match (ready, replaces) {
-                (true, _) => Block { dependence: Dependence::Order, ..here },
-                (_, true) => Block { dependence: Dependence::Anti, ..here },
+                (true, _) => Blocker { dependence: Dependence::Order, ..here },
+                (_, true) => Blocker { dependence: Dependence::Anti, ..here },
                 _ => before,
             };
             let detailed = self.detailed(line);
@@ -488,12 +495,12 @@ impl Search {
                 before_reading: early.block.stamp < self.reading,
                 needs: needs.into_iter().chain(decided_by).filter(|need| need.until > early.block.stamp).collect(),
                 early,
-                late: Reach::none(Block::nowhere((number, AT_EVENT), Dependence::Program), (number, 1.0)),
+                late: Reach::none(Blocker::nowhere((number, AT_EVENT), Dependence::Program), (number, 1.0)),
                 beyond,
                 detailed,
             };
             self.past.used(&part.spans, self.name, line);
-            let open = Open { spread, buffers, spans: part.spans, together: 0..0, since: (0, 0) };
+            let open = OpenCommunication { spread, buffers, spans: part.spans, together: 0..0, since: (0, 0) };
             opened.push(match self.spare.pop() {
                 Some(mut room) => {
                     *room = open;
@@ -502,7 +509,7 @@ impl Search {
                 None => Box::new(open),
             });
         }
-        let block = Block::at_call(number, self.name, line);
+        let block = Blocker::at_call(number, self.name, line);
         for open in &opened {
             self.used(open, block, listener, known);
         }
@@ -514,13 +521,13 @@ impl Search {
     }
 
     /// Returns the reach of the post of a communication of the newest event that must stay after `before`.
-    fn reach(&mut self, number: u64, line: u32, before: Block, detailed: bool, known: &Known) -> Reach {
+    fn reach(&mut self, number: u64, line: u32, before: Blocker, detailed: bool, known: &TraceState) -> Reach {
         let back = self.limits.back;
         let (post, before) = match self.past.after(&before, back) {
             Some(post) => (post, before),
             None => {
                 let post = (number.saturating_sub(back), 0.0);
-                (post, Block::nowhere((post.0, 0), Dependence::Limit))
+                (post, Blocker::nowhere((post.0, 0), Dependence::Limit))
             }
         };
         // The post never moves later.
@@ -530,16 +537,16 @@ impl Search {
         let named = detailed && known.memory && accesses > 0;
         let mut lines = if named { self.past.shares_before(&before, self.limits.named, known) } else { Vec::new() };
         // A line that only reads the arguments of its call has no computation to overlap.
-        lines.retain(|share| share.line != line || share.of > ARGUMENTS);
+        lines.retain(|share| share.line != line || share.of > MAX_ARGUMENT_READS);
         Reach { block: before, point: post, time, accesses, lines }
     }
 
     /// Completes the requests of a call.
-    fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
+    fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &TraceState) {
         let mut together = Vec::new();
         for &request in &event.requests {
             let Some(opened) = self.requests.complete(request) else { continue };
-            let block = Block::at_call(number, self.name, line);
+            let block = Blocker::at_call(number, self.name, line);
             for open in &opened {
                 self.past.used(&open.spans, self.name, line);
                 self.used(open, block, listener, known);
@@ -549,7 +556,7 @@ impl Search {
                 open.spread.waits = Some((self.name, line));
                 // A test means that the program already overlaps it; a wait for any request completes what the
                 // library chose in this run.
-                if matches!(event.call.kind(), Kind::Test | Kind::WaitAny) {
+                if matches!(event.call.kind(), CallKind::Test | CallKind::WaitAny) {
                     open.spread.late.block = block;
                     open.spread.late.point = (number, 1.0);
                     self.release(&open.buffers);
@@ -566,7 +573,13 @@ impl Search {
     }
 
     /// Opens a communication: from here on it could still be under way.
-    fn open(&mut self, number: u64, mut open: Box<Open>, listener: &mut impl Listener, known: &Known) {
+    fn open(
+        &mut self,
+        number: u64,
+        mut open: Box<OpenCommunication>,
+        listener: &mut impl Listener,
+        known: &TraceState,
+    ) {
         let serial = self.base + self.open.len() as u64;
         let blind = !known.memory || open.spread.doubts.has(Doubts::ADDRESS);
         let overwritten = open.spread.call == Call::SendrecvReplace && open.spread.part == CallPart::Send;
@@ -574,7 +587,7 @@ impl Search {
         open.since = self.past.until((number, 1.0));
         open.spread.doubts.and(self.hazards);
         let (call, at) = open.spread.waits.unwrap_or((open.spread.name, open.spread.line));
-        let brought = Block::at_call(number, call, at).of(Dependence::Control);
+        let brought = Blocker::at_call(number, call, at).of(Dependence::Control);
         for &buffer in &open.buffers {
             if let Some(buffer) = self.watch.get(buffer) {
                 buffer.used = number;
@@ -594,19 +607,19 @@ impl Search {
         let line = open.spread.line;
         self.open.push_back(Some(open));
         if overwritten {
-            self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::Anti), listener, known);
+            self.close(serial, Blocker::nowhere((number, AT_EVENT), Dependence::Anti), listener, known);
         } else if not_seen {
-            self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
+            self.close(serial, Blocker::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
         } else if blind {
             // The next execution of the line most likely sends other data from the same buffer.
             if let Some(before) = self.sent.insert(line, serial) {
-                self.close(before, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
+                self.close(before, Blocker::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
             }
         }
     }
 
     /// Ends an open communication, which must be complete before `block`; does nothing if it has ended.
-    fn close(&mut self, serial: u64, block: Block, listener: &mut impl Listener, known: &Known) {
+    fn close(&mut self, serial: u64, block: Blocker, listener: &mut impl Listener, known: &TraceState) {
         let Some(at) = serial.checked_sub(self.base) else { return };
         let Some(mut open) = self.open.get_mut(at as usize).and_then(Option::take) else { return };
         while self.open.front().is_some_and(Option::is_none) {
@@ -614,10 +627,10 @@ impl Search {
             self.base += 1;
         }
         self.release(&open.buffers);
-        self.ended(&open, block.stamp);
+        self.record_end(&open, block.stamp);
         if block.dependence == Dependence::Flow && block.call.is_none() {
             let Spread { event, part, .. } = open.spread;
-            self.was_read(Through { event, part, until: block.stamp });
+            self.record_read(Completion { event, part, until: block.stamp });
         }
         let ends_there = block.line == open.spread.line && block.stamp.0 == open.spread.completion + 1;
         if ends_there
@@ -652,7 +665,7 @@ impl Search {
         }
     }
 
-    fn expire(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
+    fn expire(&mut self, number: u64, listener: &mut impl Listener, known: &TraceState) {
         // The list is only roughly in the order of completion, so communications may end a little late.
         while let Some(front) = self.open.front() {
             match front {
@@ -661,7 +674,7 @@ impl Search {
                     self.base += 1;
                 }
                 Some(open) if open.spread.completion + self.limits.ahead >= number => break,
-                Some(_) => self.close(self.base, Block::nowhere((number, 0), Dependence::Limit), listener, known),
+                Some(_) => self.close(self.base, Blocker::nowhere((number, 0), Dependence::Limit), listener, known),
             }
         }
         while let Some(&(buffer, since)) = self.idle.front() {
@@ -694,7 +707,7 @@ impl Search {
     }
 }
 
-impl Block {
+impl Blocker {
     /// Returns the block of a call that keeps its place in the order.
     fn at_call(number: u64, call: &'static str, line: u32) -> Self {
         Self { line, call: Some(call), ..Self::nowhere((number, AT_EVENT), Dependence::Order) }

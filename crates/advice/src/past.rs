@@ -7,15 +7,15 @@ use smallvec::SmallVec;
 use crate::accesses::Accesses;
 use crate::address::End;
 use crate::model::Dependence;
-use crate::stream::Known;
-use crate::watch::{AT_EVENT, Block, Span, Stamp};
+use crate::stream::TraceState;
+use crate::watch::{AT_EVENT, Blocker, Span, Stamp};
 
 /// Memory for kept accesses over all intervals, in nests of 150 bytes.
-const ROOM: usize = 1 << 16;
+const MAX_KEPT_NESTS: usize = 1 << 16;
 
 /// Part of the iterations of a line: `first..=last` of `of`, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Share {
+pub struct IterationShare {
     /// Number of the line.
     pub line: u32,
     /// First iteration.
@@ -26,7 +26,7 @@ pub struct Share {
     pub of: u64,
 }
 
-impl Share {
+impl IterationShare {
     /// Number of iterations in the part.
     pub fn count(&self) -> u64 {
         self.last + 1 - self.first
@@ -89,7 +89,7 @@ impl Past {
     }
 
     /// Begins the next interval.
-    pub fn begin(&mut self, number: u64, gap: u64, accesses: Accesses, known: &Known) {
+    pub fn begin(&mut self, number: u64, gap: u64, accesses: Accesses, known: &TraceState) {
         let start = self.end();
         // The new interval reuses the memory of the oldest.
         let mut entry = Entry::default();
@@ -103,7 +103,7 @@ impl Past {
         entry.used.clear();
         entry.profile.clear();
         self.kept += accesses.weight;
-        while self.kept > ROOM && self.whole < self.entries.len() {
+        while self.kept > MAX_KEPT_NESTS && self.whole < self.entries.len() {
             if let Some(old) = self.entries[self.whole].accesses.take() {
                 self.kept -= old.weight;
             }
@@ -128,17 +128,23 @@ impl Past {
 
     /// Returns the last access or call that must stay before a communication of the newest event on these
     /// bytes.
-    pub fn last(&self, span: &Span, back: u64, known: &Known) -> Block {
+    pub fn last(&self, span: &Span, back: u64, known: &TraceState) -> Blocker {
         let newest = self.number();
         for entry in self.entries.iter().rev() {
             if entry.number + back < newest {
-                return Block::nowhere((entry.number + 1, 0), Dependence::Limit);
+                return Blocker::nowhere((entry.number + 1, 0), Dependence::Limit);
             }
             if entry.number < newest {
                 let block = entry.used.iter().rev().find_map(|(other, call, line)| {
                     let dependence = span.dependence(other.write, true).filter(|_| other.touches(span))?;
                     let address = other.low.max(span.low);
-                    Some(Block { stamp: (entry.number, AT_EVENT), dependence, line: *line, call: Some(*call), address })
+                    Some(Blocker {
+                        stamp: (entry.number, AT_EVENT),
+                        dependence,
+                        line: *line,
+                        call: Some(*call),
+                        address,
+                    })
                 });
                 if let Some(block) = block {
                     return block;
@@ -148,9 +154,9 @@ impl Past {
                 continue;
             }
             let Some(accesses) = &entry.accesses else {
-                return Block::nowhere((entry.number + 1, 0), Dependence::Limit);
+                return Blocker::nowhere((entry.number + 1, 0), Dependence::Limit);
             };
-            let mut last: Option<Block> = None;
+            let mut last: Option<Blocker> = None;
             for piece in accesses.touching() {
                 let Some(site) = known.sites.get(piece.site() as usize) else { continue };
                 let Some(dependence) = span.dependence(site.write, true) else { continue };
@@ -161,7 +167,7 @@ impl Past {
                     && last.is_none_or(|last| last.stamp.1 < hit.position)
                 {
                     let stamp = (entry.number, hit.position);
-                    last = Some(Block { stamp, dependence, line: site.line, call: site.block, address: hit.address });
+                    last = Some(Blocker { stamp, dependence, line: site.line, call: site.block, address: hit.address });
                 }
             }
             if let Some(last) = last {
@@ -169,8 +175,8 @@ impl Past {
             }
         }
         match self.entries.front() {
-            Some(entry) if entry.number > 0 => Block::nowhere((entry.number, 0), Dependence::Limit),
-            _ => Block::nowhere((0, 0), Dependence::Program),
+            Some(entry) if entry.number > 0 => Blocker::nowhere((entry.number, 0), Dependence::Limit),
+            _ => Blocker::nowhere((0, 0), Dependence::Program),
         }
     }
 
@@ -180,7 +186,7 @@ impl Past {
     }
 
     /// Returns the point just after a block; `None` if it is more than `back` intervals away.
-    pub fn after(&self, block: &Block, back: u64) -> Option<Point> {
+    pub fn after(&self, block: &Blocker, back: u64) -> Option<Point> {
         let point = match (block.stamp, block.dependence) {
             ((number, AT_EVENT), _) => (number + 1, 0.0),
             ((number, position), Dependence::Program | Dependence::Limit) => self.at((number, position)),
@@ -212,7 +218,7 @@ impl Past {
 
     /// Returns the lines between a block and the newest event: those of the nearest `named` intervals and
     /// those of the block's own interval.
-    pub fn shares_before(&mut self, block: &Block, named: usize, known: &Known) -> Vec<Share> {
+    pub fn shares_before(&mut self, block: &Blocker, named: usize, known: &TraceState) -> Vec<IterationShare> {
         let (number, position) = block.stamp;
         let mut shares = Vec::new();
         let whole = if position == AT_EVENT { number + 1 } else { number };
@@ -226,7 +232,13 @@ impl Past {
 
     /// Returns the lines between an event and a block: those of the nearest `named` intervals and those of
     /// the block's own interval.
-    pub fn shares_after(&mut self, event: u64, block: &Block, named: usize, known: &Known) -> Vec<Share> {
+    pub fn shares_after(
+        &mut self,
+        event: u64,
+        block: &Blocker,
+        named: usize,
+        known: &TraceState,
+    ) -> Vec<IterationShare> {
         let (number, position) = block.stamp;
         let mut shares = Vec::new();
         let own = position != AT_EVENT && position > 0;
@@ -239,16 +251,16 @@ impl Past {
     }
 
     /// Adds the lines of the first `named` whole intervals that have any.
-    fn add(&self, range: std::ops::Range<u64>, named: usize, backwards: bool, shares: &mut Vec<Share>) {
+    fn add(&self, range: std::ops::Range<u64>, named: usize, backwards: bool, shares: &mut Vec<IterationShare>) {
         let Some(first) = self.entries.front().map(|entry| entry.number) else { return };
         let from = (range.start.max(first) - first) as usize;
         let to = ((range.end.max(first) - first) as usize).min(self.entries.len());
         if from >= to {
             return;
         }
-        let whole = |entry: &Entry, shares: &mut Vec<Share>| {
+        let whole = |entry: &Entry, shares: &mut Vec<IterationShare>| {
             for &(line, of) in &entry.profile {
-                add_share(shares, Share { line, first: 1, last: of, of });
+                add_share(shares, IterationShare { line, first: 1, last: of, of });
             }
         };
         // Intervals without accesses cost time, so the search for lines is bounded.
@@ -262,7 +274,7 @@ impl Past {
     }
 
     /// Adds the lines of a part of an interval: up to a position, or from it on.
-    fn add_part(&mut self, number: u64, position: u64, end: End, known: &Known, shares: &mut Vec<Share>) {
+    fn add_part(&mut self, number: u64, position: u64, end: End, known: &TraceState, shares: &mut Vec<IterationShare>) {
         let Some(first) = self.entries.front().map(|entry| entry.number) else { return };
         let index = number.wrapping_sub(first) as usize;
         let Some(accesses) = self.entries.get_mut(index).and_then(|entry| entry.accesses.take()) else { return };
@@ -276,7 +288,7 @@ impl Past {
     /// it on.
     ///
     /// A line has several instructions; the most frequent of them count its iterations.
-    fn shares(&mut self, accesses: &Accesses, part: Option<(u64, End)>, known: &Known) -> Vec<Share> {
+    fn shares(&mut self, accesses: &Accesses, part: Option<(u64, End)>, known: &TraceState) -> Vec<IterationShare> {
         if accesses.pieces.is_empty() {
             return Vec::new();
         }
@@ -300,14 +312,14 @@ impl Past {
             })
             .collect();
         lines.sort_unstable();
-        let mut shares: Vec<Share> = Vec::new();
+        let mut shares: Vec<IterationShare> = Vec::new();
         for same in lines.chunk_by(|a, b| a.0 == b.0) {
             let (line, of) = (same[0].0, same.iter().map(|&(_, all, _)| all).max().unwrap_or(0));
             let before = same.iter().filter(|&&(_, all, _)| all == of).map(|&(_, _, before)| before);
             let share = match part {
-                None => Share { line, first: 1, last: of, of },
-                Some((_, End::First)) => Share { line, first: 1, last: before.min().unwrap_or(0), of },
-                Some((_, End::Last)) => Share { line, first: before.max().unwrap_or(0) + 1, last: of, of },
+                None => IterationShare { line, first: 1, last: of, of },
+                Some((_, End::First)) => IterationShare { line, first: 1, last: before.min().unwrap_or(0), of },
+                Some((_, End::Last)) => IterationShare { line, first: before.max().unwrap_or(0) + 1, last: of, of },
             };
             if share.last >= share.first {
                 shares.push(share);
@@ -318,7 +330,7 @@ impl Past {
 }
 
 /// Adds a share; of two shares of one line, keeps the larger.
-fn add_share(shares: &mut Vec<Share>, share: Share) {
+fn add_share(shares: &mut Vec<IterationShare>, share: IterationShare) {
     match shares.iter_mut().find(|other| other.line == share.line) {
         Some(other) if share.count() > other.count() => *other = share,
         Some(_) => {}

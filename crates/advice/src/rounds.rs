@@ -7,18 +7,18 @@
 
 use std::collections::BTreeMap;
 
-use hayase_trace::Kind;
+use hayase_trace::CallKind;
 use rustc_hash::FxHashMap;
 
 use crate::doubts::Doubts;
 use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
-use crate::watch::{AT_EVENT, Stamp, Through};
+use crate::watch::{AT_EVENT, Completion, Stamp};
 
 /// Smallest number of partners of a round.
-pub const FEWEST: usize = 2;
+pub const MIN_PARTNERS: usize = 2;
 /// Largest number of events kept in the rounds of a rank.
-const MOST: usize = 1 << 21;
+const MAX_EVENTS: usize = 1 << 21;
 
 /// Round of messages of a rank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,14 +45,14 @@ pub struct Round {
     /// first message.
     pub behind: Stamp,
     /// Earlier communications that must be complete when the round begins, and could end after `behind`.
-    pub needs: Vec<Through>,
+    pub needs: Vec<Completion>,
 }
 
 /// Key of an open round: part, line and communicator.
 type Key = (CallPart, u32, u32);
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenRound {
     round: Round,
     head: u64,
     lows: Vec<u64>,
@@ -62,9 +62,9 @@ struct Open {
 /// Search for the rounds of a rank.
 #[derive(Debug, Default)]
 pub struct Rounds {
-    open: FxHashMap<Key, Open>,
+    open: FxHashMap<Key, OpenRound>,
     /// Ended rounds, kept for reuse of their memory.
-    spare: Vec<Open>,
+    spare: Vec<OpenRound>,
     /// Rounds found, by part, line and first event.
     pub rounds: Vec<Round>,
     /// Numbers of sends and of receives, by line.
@@ -72,7 +72,7 @@ pub struct Rounds {
     computed: u64,
     kept: usize,
     /// Events whose messages were completed one by one.
-    by_themselves: Vec<u32>,
+    completed_singly: Vec<u32>,
 }
 
 impl Rounds {
@@ -80,9 +80,11 @@ impl Rounds {
     pub fn call(&mut self, called: &Called<'_>) {
         self.computed += called.gap;
         match called.event.call.kind() {
-            Kind::Send => self.end(|key| key.0 == CallPart::Receive),
-            Kind::Recv | Kind::Probe | Kind::Iprobe => self.end(|key| key.0 == CallPart::Send),
-            Kind::Collective | Kind::Icollective | Kind::Communicator | Kind::Opaque => self.end(|_| true),
+            CallKind::Send => self.end(|key| key.0 == CallPart::Receive),
+            CallKind::Recv | CallKind::Probe | CallKind::Iprobe => self.end(|key| key.0 == CallPart::Send),
+            CallKind::Collective | CallKind::Icollective | CallKind::Communicator | CallKind::Opaque => {
+                self.end(|_| true)
+            }
             _ => {}
         }
     }
@@ -156,7 +158,7 @@ impl Rounds {
     /// Records that a call found the message of an event complete, perhaps before other messages of its
     /// round.
     pub fn completed_by_itself(&mut self, event: u64) {
-        self.by_themselves.push(event as u32);
+        self.completed_singly.push(event as u32);
     }
 
     /// Returns the number of messages by part and line.
@@ -172,9 +174,9 @@ impl Rounds {
     /// Ends all rounds at the end of the rank.
     pub fn finish(&mut self) {
         self.end(|_| true);
-        self.by_themselves.sort_unstable();
+        self.completed_singly.sort_unstable();
         for round in &mut self.rounds {
-            if round.events.iter().any(|event| self.by_themselves.binary_search(event).is_ok()) {
+            if round.events.iter().any(|event| self.completed_singly.binary_search(event).is_ok()) {
                 round.doubts.and(Doubts::PLACE);
             }
         }
@@ -188,7 +190,7 @@ impl Rounds {
         // The order of this loop does not matter: the rounds are sorted at the end.
         for (_, mut open) in self.open.extract_if(|key, _| which(key)) {
             let round = &mut open.round;
-            if round.peers.len() >= FEWEST && self.kept < MOST {
+            if round.peers.len() >= MIN_PARTNERS && self.kept < MAX_EVENTS {
                 self.kept += round.events.len();
                 self.rounds.push(std::mem::take(round));
             }

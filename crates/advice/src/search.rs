@@ -16,11 +16,11 @@ use crate::overlap::{Called, Listener, Posted, Search, Spread};
 use crate::rounds::{Round, Rounds};
 use crate::rules::a001_overlap::Overlap;
 use crate::rules::a002_aggregation::Aggregation;
-use crate::rules::a003_collectives_in_a_row::InARow;
+use crate::rules::a003_collectives_in_a_row::ConsecutiveCollectives;
 use crate::rules::a004_collectives::Patterns;
-use crate::stream::{Error, Known, Steps};
+use crate::stream::{Error, Steps, TraceState};
 use crate::waits::Waits;
-use crate::walk::{Half, Waited, Walk, Watcher};
+use crate::walk::{CallEnd, Wait, Walk, Watcher};
 
 pub use crate::options::Options;
 
@@ -114,7 +114,7 @@ struct Collector {
 }
 
 impl Listener for Collector {
-    fn spread(&mut self, spread: &Spread, known: &Known) {
+    fn spread(&mut self, spread: &Spread, known: &TraceState) {
         if !self.options.looks_at(self.rank, spread.event) {
             return;
         }
@@ -213,32 +213,32 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
 /// Rules that see all ranks together.
 struct Together {
     aggregation: Aggregation,
-    in_a_row: InARow,
+    in_a_row: ConsecutiveCollectives,
     patterns: Patterns,
     waits: Waits,
     options: Options,
 }
 
 impl Watcher for Together {
-    fn matched(&mut self, send: &Half, receive: &Half) {
+    fn matched(&mut self, send: &CallEnd, receive: &CallEnd) {
         self.aggregation.matched(send, receive);
         self.patterns.matched(send, receive);
     }
 
-    fn waited(&mut self, waited: &Waited) {
+    fn waited(&mut self, waited: &Wait) {
         if self.options.looks_at(waited.rank, waited.event) {
             self.waits.waited(waited);
         }
     }
 
-    fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half) {
+    fn taken(&mut self, rank: u32, computed: u64, send: &CallEnd, receive: &CallEnd) {
         if self.options.looks_at(receive.rank, receive.event) {
             self.waits.taken(rank, computed, send, receive);
         }
     }
 
-    fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]) {
-        self.in_a_row.met(comm, ordinal, members);
+    fn collective_met(&mut self, comm: u64, ordinal: u64, members: &[CallEnd]) {
+        self.in_a_row.collective_met(comm, ordinal, members);
     }
 }
 
@@ -289,7 +289,7 @@ pub fn put_together<R: Read, M: Read>(
     let executions = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.executions)).collect();
     let mut together = Together {
         aggregation: Aggregation::new(joins),
-        in_a_row: InARow::new(collective_joins),
+        in_a_row: ConsecutiveCollectives::new(collective_joins),
         patterns: Patterns::new(rounds, executions),
         waits: Waits::new(steps.len(), options.least_ns),
         options: options.clone(),
@@ -322,7 +322,7 @@ pub fn put_together<R: Read, M: Read>(
 }
 
 /// Largest number of lines that a note names for one file.
-const NAMED: usize = 4;
+const MAX_NAMED_LINES: usize = 4;
 
 /// True for a place in a Fortran source.
 fn is_fortran(location: &Location) -> bool {
@@ -335,9 +335,9 @@ fn copied(calls: &BTreeSet<Location>) -> Option<String> {
     if calls.is_empty() {
         return None;
     }
-    let mut named: Vec<String> = calls.iter().take(NAMED).map(Location::to_string).collect();
-    if calls.len() > NAMED {
-        named.push(format!("{} more", calls.len() - NAMED));
+    let mut named: Vec<String> = calls.iter().take(MAX_NAMED_LINES).map(Location::to_string).collect();
+    if calls.len() > MAX_NAMED_LINES {
+        named.push(format!("{} more", calls.len() - MAX_NAMED_LINES));
     }
     Some(format!(
         "the buffer at {} is a copy of an array section, which the compiler makes before the call and frees behind it: a \
@@ -352,7 +352,7 @@ fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Opti
         return None;
     }
     let file = |(file, lines): (&String, &BTreeSet<String>)| {
-        let mut named: Vec<&str> = lines.iter().take(NAMED).map(String::as_str).collect();
+        let mut named: Vec<&str> = lines.iter().take(MAX_NAMED_LINES).map(String::as_str).collect();
         let more = format!("{} more", lines.len() - named.len());
         if lines.len() > named.len() {
             named.push(&more);

@@ -34,7 +34,7 @@ pub enum Error {
 
 /// State of a rank's trace so far, apart from the calls.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct TraceState {
     /// Number of the rank.
     pub rank: u32,
     /// Number of ranks of the program.
@@ -63,7 +63,7 @@ pub struct Known {
     empty_gap: u64,
 }
 
-impl Known {
+impl TraceState {
     /// Returns the line of a call.
     pub fn line(&mut self, event: &Event) -> u32 {
         match event.site.checked_sub(1).and_then(|site| self.call_lines.get(site as usize)) {
@@ -84,7 +84,7 @@ pub struct Steps<'a, R: Read, M: Read> {
     names: Names<'a>,
     /// Callers that distinguish call sites of one place.
     callers: Option<&'a Callers>,
-    known: Known,
+    known: TraceState,
     header: bool,
     number: u64,
     last_end: u64,
@@ -103,7 +103,7 @@ pub struct Step<'s> {
     /// Event of the call.
     pub event: &'s Event,
     /// State of the rank.
-    pub known: &'s mut Known,
+    pub known: &'s mut TraceState,
 }
 
 impl<'a> Steps<'a, BufReader<File>, BufReader<File>> {
@@ -127,7 +127,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
     pub fn new(stream: R, memory: Option<M>, names: Names<'a>) -> Self {
         Self {
             reader: Reader::new(stream),
-            known: Known { memory: memory.is_some(), ..Known::default() },
+            known: TraceState { memory: memory.is_some(), ..TraceState::default() },
             memory: memory.map(Intervals::new),
             ahead: None,
             first: None,
@@ -147,7 +147,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
         self
     }
 
-    /// Returns the next step, or `None` at the end. A truncated file ends there, and [`Known::cut_off`] holds
+    /// Returns the next step, or `None` at the end. A truncated file ends there, and [`TraceState::cut_off`] holds
     /// the reason.
     ///
     /// # Errors
@@ -211,7 +211,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
     }
 
     /// Returns the state at the end.
-    pub fn finish(self) -> Known {
+    pub fn finish(self) -> TraceState {
         self.known
     }
 

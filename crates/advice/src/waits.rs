@@ -2,33 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use hayase_trace::{Call, Kind};
+use hayase_trace::{Call, CallKind};
 use rustc_hash::FxHashMap;
 
 use crate::fold::Folded;
 use crate::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use crate::options::Options;
-use crate::walk::{Cause, Half, Waited};
+use crate::walk::{CallEnd, Cause, Wait};
 
 /// Largest message that costs its latency, not its length \[B\].
-const SMALL: u64 = 4096;
+const MAX_LATENCY_BOUND_BYTES: u64 = 4096;
 /// Smallest number of dependent messages that form a chain.
-const CHAIN: u32 = 16;
+const MIN_CHAIN: u32 = 16;
 /// Smallest number of senders waiting for one receiver that counts as incast.
-const CROWD: usize = 4;
+const MIN_SENDERS: usize = 4;
 /// Largest number of causes named for the waits at one place.
 const MOST_CAUSES: usize = 5;
 
 /// Sum of the waits of one kind at one place for one cause.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct WaitSum {
     times: u64,
     time: u64,
     bytes: u64,
     largest: u64,
 }
 
-impl Sum {
+impl WaitSum {
     fn add(&mut self, time: u64, bytes: u64) {
         self.times += 1;
         self.time += time;
@@ -38,7 +38,7 @@ impl Sum {
 }
 
 /// Rank and one of its lines.
-type At = (u32, u32);
+type RankLine = (u32, u32);
 
 /// Messages that a rank received without computation in between.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ struct Burst {
 }
 
 /// Rule, place and call of a wait; rank that causes it, and the lines around that rank's computation.
-type WaitKey = (RuleId, At, &'static str, (u32, u32, u32));
+type WaitKey = (RuleId, RankLine, &'static str, (u32, u32, u32));
 
 /// Cause of waits at one place: computation between two lines, on some ranks.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Causes {
 
 /// Sum of the waits at one place.
 #[derive(Debug, Default)]
-struct Late {
+struct PlaceWaits {
     folded: Folded<Location>,
     /// Causes by the lines around the computation.
     causes: BTreeMap<(Location, Location), Causes>,
@@ -82,12 +82,12 @@ struct Late {
 #[derive(Debug, Default)]
 pub struct Waits {
     /// Waits by rule, place, call and cause.
-    sums: FxHashMap<WaitKey, Sum>,
+    sums: FxHashMap<WaitKey, WaitSum>,
     /// Chains, by the lines of the send and of the receive.
-    chains: FxHashMap<(At, At), Sum>,
+    chains: FxHashMap<(RankLine, RankLine), WaitSum>,
     longest_chain: u32,
     bursts: Vec<Burst>,
-    crowds: FxHashMap<At, Sum>,
+    crowds: FxHashMap<RankLine, WaitSum>,
     largest_crowd: usize,
     least: u64,
 }
@@ -99,8 +99,8 @@ impl Waits {
     }
 
     /// Adds a wait of a rank.
-    pub fn waited(&mut self, waited: &Waited) {
-        let Waited { name, line, rank, time, cause, message, .. } = *waited;
+    pub fn waited(&mut self, waited: &Wait) {
+        let Wait { name, line, rank, time, cause, message, .. } = *waited;
         let Cause { rank: who, from, to, .. } = cause;
         let cause = (who, from, to);
         let at = (rank, line);
@@ -121,9 +121,9 @@ impl Waits {
     }
 
     /// Adds a message that a rank has received.
-    pub fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half) {
+    pub fn taken(&mut self, rank: u32, computed: u64, send: &CallEnd, receive: &CallEnd) {
         let chain = send.chain + 1;
-        if chain >= CHAIN && send.bytes <= SMALL && send.time >= receive.time {
+        if chain >= MIN_CHAIN && send.bytes <= MAX_LATENCY_BOUND_BYTES && send.time >= receive.time {
             self.chains.entry(((send.rank, send.line), (rank, receive.line))).or_default().add(0, send.bytes);
             self.longest_chain = self.longest_chain.max(chain);
         }
@@ -143,7 +143,7 @@ impl Waits {
 
     fn end_burst(&mut self, rank: u32) {
         let burst = std::mem::take(&mut self.bursts[rank as usize]);
-        if burst.senders.len() >= CROWD {
+        if burst.senders.len() >= MIN_SENDERS {
             self.crowds.entry((rank, burst.line)).or_default().add(0, burst.bytes);
             self.largest_crowd = self.largest_crowd.max(burst.senders.len());
         }
@@ -165,7 +165,7 @@ impl Waits {
 
     fn waits(&self, ranks: u32, least: u64, options: &Options, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
         // One finding for each place, with all its causes.
-        let mut folded: BTreeMap<(RuleId, Location, &'static str), Late> = BTreeMap::new();
+        let mut folded: BTreeMap<(RuleId, Location, &'static str), PlaceWaits> = BTreeMap::new();
         for (&(rule, (rank, at), name, (who, from, to)), sum) in &self.sums {
             let late = folded.entry((rule, line(rank, at), name)).or_default();
             late.folded.found += sum.times;
@@ -178,7 +178,7 @@ impl Waits {
             *cause.ranks.entry(who).or_default() += sum.time;
         }
         let mut findings = Vec::new();
-        for ((rule, at, name), Late { mut folded, causes, largest }) in folded {
+        for ((rule, at, name), PlaceWaits { mut folded, causes, largest }) in folded {
             if folded.time < least.max(1) {
                 continue;
             }
@@ -294,8 +294,10 @@ impl Waits {
             n => format!(" and at {} other pairs of lines", n - 1),
         };
         let title = format!("small messages from {from} to {to}{others} hang on each other: their latencies add up");
-        let mut text =
-            vec![format!("the longest chain has {} messages, each of {SMALL} B at most", self.longest_chain)];
+        let mut text = vec![format!(
+            "the longest chain has {} messages, each of {MAX_LATENCY_BOUND_BYTES} B at most",
+            self.longest_chain
+        )];
         text.extend(pairs.iter().skip(1).take(MOST_CAUSES).map(|((from, to), n)| format!("from {from} to {to}: {n}")));
         let mut finding = folded.finding(RuleId::A105, title, text, ranks)?;
         finding.notes.clear();
@@ -305,5 +307,5 @@ impl Waits {
 }
 
 fn is_send(call: Call) -> bool {
-    matches!(call.kind(), Kind::Send | Kind::Isend | Kind::SendInit)
+    matches!(call.kind(), CallKind::Send | CallKind::Isend | CallKind::SendInit)
 }

@@ -20,15 +20,15 @@ use std::collections::VecDeque;
 use std::io::Read;
 
 use hayase_trace::walk::{Channel, Channels, Requests};
-use hayase_trace::{Call, Flags, Kind};
+use hayase_trace::{Call, CallKind, Flags};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::stream::{Error, Known, Step, Steps};
+use crate::stream::{Error, Step, Steps, TraceState};
 
 /// End of a message, or a rank's part in a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Half {
+pub struct CallEnd {
     /// Rank of this end.
     pub rank: u32,
     /// Event of the call.
@@ -66,7 +66,7 @@ pub struct Cause {
 
 /// Wait of a rank.
 #[derive(Clone, Copy, Debug)]
-pub struct Waited {
+pub struct Wait {
     /// Name of the call that waited.
     pub name: &'static str,
     /// Line of the call that waited.
@@ -80,41 +80,41 @@ pub struct Waited {
     /// Cause of the wait.
     pub cause: Cause,
     /// End of the message that waited, and the end that was late; `None` for a collective operation.
-    pub message: Option<(Half, Half)>,
+    pub message: Option<(CallEnd, CallEnd)>,
 }
 
 /// Receiver of the events of a walk.
 pub trait Watcher {
     /// Receives a message that met its receive.
-    fn matched(&mut self, send: &Half, receive: &Half);
+    fn matched(&mut self, send: &CallEnd, receive: &CallEnd);
 
     /// Receives a wait of a rank.
-    fn waited(&mut self, waited: &Waited);
+    fn waited(&mut self, waited: &Wait);
 
     /// Receives a message that a rank has taken; `computed` is the rank's total computation so far \[ns\].
-    fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half);
+    fn taken(&mut self, rank: u32, computed: u64, send: &CallEnd, receive: &CallEnd);
 
     /// Receives the `ordinal`-th collective operation on a communicator, when all members have called it.
-    fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]);
+    fn collective_met(&mut self, comm: u64, ordinal: u64, members: &[CallEnd]);
 }
 
 /// Result of a walk of all ranks.
 #[derive(Debug, Default)]
-pub struct Walked {
+pub struct WalkResult {
     /// Clock of each rank at the end \[ns\].
     pub clocks: Vec<u64>,
     /// Ranks that still wait, with their events.
     pub stuck: Vec<(u32, u64)>,
     /// State of each rank's trace.
-    pub known: Vec<Known>,
+    pub known: Vec<TraceState>,
 }
 
 /// Operation that a rank may wait for.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
-    mine: Half,
+    mine: CallEnd,
     /// Time of completion \[ns\], and the other end that completed it.
-    done: Option<(u64, Option<Half>)>,
+    done: Option<(u64, Option<CallEnd>)>,
     /// True for a receive; false for a send or a collective operation.
     receives: bool,
     /// Set if a rank waits for it.
@@ -150,7 +150,7 @@ struct Post {
     request: Option<u64>,
     sends: bool,
     channel: Channel,
-    half: Half,
+    half: CallEnd,
     /// Set for a send that waits for its receiver.
     waits: bool,
 }
@@ -160,7 +160,7 @@ struct CollectivePost {
     request: Option<u64>,
     comm: u64,
     ordinal: u64,
-    half: Half,
+    half: CallEnd,
     size: u32,
     root: Option<u32>,
 }
@@ -169,8 +169,8 @@ struct CollectivePost {
 pub struct Walk<'a, 'w, R: Read, M: Read, W: Watcher> {
     ranks: Vec<Progress<'a, R, M>>,
     /// Unmatched sends, with their operation if they wait, and unmatched receives.
-    channels: Channels<(Half, Option<u32>), (Half, u32)>,
-    meetings: FxHashMap<(u64, u64), Vec<(Half, u32)>>,
+    channels: Channels<(CallEnd, Option<u32>), (CallEnd, u32)>,
+    meetings: FxHashMap<(u64, u64), Vec<(CallEnd, u32)>>,
     operations: Vec<Option<Operation>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
@@ -179,7 +179,7 @@ pub struct Walk<'a, 'w, R: Read, M: Read, W: Watcher> {
 }
 
 /// Shortest computation that breaks a chain of messages, because latency no longer counts \[ns\].
-const BREAKS_CHAIN: u64 = 20_000;
+const MIN_CHAIN_BREAK: u64 = 20_000;
 
 impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
     /// Creates a walk of these ranks, in order; messages larger than `eager` \[B\] wait for their receivers.
@@ -218,13 +218,13 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
     ///
     /// # Errors
     /// A stream cannot be read.
-    pub fn run(mut self) -> Result<Walked, Error> {
+    pub fn run(mut self) -> Result<WalkResult, Error> {
         while let Some(rank) = self.ready.pop_front() {
             self.advance(rank)?;
         }
         let stuck = self.ranks.iter().zip(0..).filter(|(rank, _)| !rank.over).map(|(rank, i)| (i, rank.at.2)).collect();
         let clocks = self.ranks.iter().map(|rank| rank.clock).collect();
-        Ok(Walked { clocks, stuck, known: self.ranks.into_iter().map(|rank| rank.steps.finish()).collect() })
+        Ok(WalkResult { clocks, stuck, known: self.ranks.into_iter().map(|rank| rank.steps.finish()).collect() })
     }
 
     /// Advances a rank until it waits.
@@ -242,7 +242,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             if gap > state.longest.0 {
                 state.longest = (gap, state.line, line);
             }
-            if gap > BREAKS_CHAIN {
+            if gap > MIN_CHAIN_BREAK {
                 state.chain = 0;
             }
             state.line = line;
@@ -252,8 +252,18 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             let (time, chain) = (state.clock, state.chain);
             let inherited = state.inherited;
             let name = event.name();
-            let half =
-                |call, bytes| Half { rank: me, event: number, call, name, line, time, bytes, cause, inherited, chain };
+            let half = |call, bytes| CallEnd {
+                rank: me,
+                event: number,
+                call,
+                name,
+                line,
+                time,
+                bytes,
+                cause,
+                inherited,
+                chain,
+            };
             let mut posts: SmallVec<[Post; 2]> = SmallVec::new();
             let mut part = None;
             for begun in state.requests.begun(event) {
@@ -265,7 +275,8 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
                     let waits = (synchronous || self.eager.is_some_and(|s| end.bytes > s)) && !buffered;
                     posts.push(Post { request, sends: end.sends, channel, half: half(call, end.bytes), waits });
                 }
-                let collective = matches!(call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator);
+                let collective =
+                    matches!(call.kind(), CallKind::Collective | CallKind::Icollective | CallKind::Communicator);
                 if collective && !begun.flags.has(Flags::INTER) {
                     let comm = known.communicators.id(begun.comm);
                     let ordinal = state.ordinals.entry(comm).or_default();
@@ -355,8 +366,8 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         }
         let mut meeting = self.meetings.remove(&(comm, ordinal)).unwrap_or_default();
         meeting.sort_by_key(|(half, _)| half.rank);
-        let halves: Vec<Half> = meeting.iter().map(|(half, _)| *half).collect();
-        self.watcher.met(comm, ordinal, &halves);
+        let halves: Vec<CallEnd> = meeting.iter().map(|(half, _)| *half).collect();
+        self.watcher.collective_met(comm, ordinal, &halves);
         // A rank that receives from the root waits for the root, the root that receives from all waits for all, and
         // in other operations each rank waits for all.
         let last = halves.iter().copied().reduce(|a, b| if b.time > a.time { b } else { a });
@@ -373,7 +384,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         number
     }
 
-    fn complete(&mut self, number: u32, time: u64, by: Option<Half>) {
+    fn complete(&mut self, number: u32, time: u64, by: Option<CallEnd>) {
         let Some(Some(operation)) = self.operations.get_mut(number as usize) else { return };
         operation.done = Some((time, by));
         if operation.forgotten {
@@ -411,7 +422,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         let waits = std::mem::take(&mut state.waits);
         let (name, line, _) = state.at;
         let before = state.clock;
-        let mut last: Option<(u64, Operation, Half)> = None;
+        let mut last: Option<(u64, Operation, CallEnd)> = None;
         for &number in &waits {
             let Some(operation) = self.operations.get_mut(number as usize).and_then(Option::take) else { continue };
             self.free.push(number);
@@ -435,11 +446,13 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             // The other rank was late by its own work, or because it waited itself.
             let own = time.saturating_sub(by.cause.since.max(before));
             let cause = if 2 * own >= wait { by.cause } else { by.inherited };
-            let is_message =
-                !matches!(operation.mine.call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator);
+            let is_message = !matches!(
+                operation.mine.call.kind(),
+                CallKind::Collective | CallKind::Icollective | CallKind::Communicator
+            );
             let message = is_message.then_some((operation.mine, by));
             let event = operation.mine.event;
-            self.watcher.waited(&Waited { name, line, rank: me, event, time: wait, cause, message });
+            self.watcher.waited(&Wait { name, line, rank: me, event, time: wait, cause, message });
             let state = &mut self.ranks[me as usize];
             (state.since, state.inherited, state.longest) = (time, cause, (0, line, line));
         }

@@ -66,7 +66,7 @@ impl Span {
 
 /// Blocker: an access or call that a communication cannot pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct Blocker {
     /// Time of the blocker.
     pub stamp: Stamp,
     /// Dependence that forbids passing it.
@@ -82,7 +82,7 @@ pub struct Block {
 /// Value in place of a line's number if there is no line.
 pub const NO_LINE: u32 = u32::MAX;
 
-impl Block {
+impl Blocker {
     /// Returns a block without a line and an address.
     pub fn nowhere(stamp: Stamp, dependence: Dependence) -> Self {
         Self { stamp, dependence, line: NO_LINE, call: None, address: 0 }
@@ -91,7 +91,7 @@ impl Block {
 
 /// Completed communication and its latest possible end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Through {
+pub struct Completion {
     /// Event that posts it.
     pub event: u64,
     /// Part of the call.
@@ -106,18 +106,18 @@ pub struct Buffer {
     /// Bytes and direction.
     pub span: Span,
     /// Last access or call that must stay before a message that uses the buffer.
-    pub last: Block,
+    pub last: Blocker,
     /// First access of this interval that must stay after an open message.
-    pub first: Option<Block>,
+    pub first: Option<Blocker>,
     /// Serial numbers of communications that could be under way until something touches the buffer.
     pub open: SmallVec<[u64; 4]>,
     /// Communications that used the buffer, ordered by the interval of their end. They are kept while others
     /// may be posted before they could end.
-    pub through: VecDeque<Through>,
+    pub through: VecDeque<Completion>,
     /// Last interval in which the program read received data from it; 0 if none.
     pub read: u64,
     /// Call that completed the last message received into it; `None` if there was none.
-    pub brought: Option<Block>,
+    pub brought: Option<Blocker>,
     /// Event that used it last.
     pub used: u64,
     /// Buffers that touch it, including itself, and the state of the watch for which the list is valid.
@@ -161,7 +161,7 @@ impl Watch {
     }
 
     /// Adds a buffer and returns its number.
-    pub fn add(&mut self, span: Span, last: Block, used: u64) -> u32 {
+    pub fn add(&mut self, span: Span, last: Blocker, used: u64) -> u32 {
         let buffer = Some(Buffer {
             span,
             last,
@@ -273,7 +273,7 @@ mod tests {
             spans.sort_by_key(|span| (span.low, span.high, span.write));
             spans.dedup();
             for &span in &spans {
-                watch.add(span, Block::nowhere((0, 0), Dependence::Program), 0);
+                watch.add(span, Blocker::nowhere((0, 0), Dependence::Program), 0);
             }
             for &number in &removed {
                 watch.remove(number);

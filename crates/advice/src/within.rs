@@ -5,12 +5,12 @@
 
 /// Calls of each rank that belong to the part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Within {
+pub struct RunPart {
     /// Ranges of events of each rank, ascending: the first event, and one past the last.
     ranks: Vec<Vec<(u64, u64)>>,
 }
 
-impl Within {
+impl RunPart {
     /// Creates a part from the ranges of each rank, in ascending order: the first event, and one past the
     /// last.
     pub fn new(ranks: Vec<Vec<(u64, u64)>>) -> Self {
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn a_call_belongs_to_the_part_from_its_first_to_before_its_end() {
-        let within = Within::new(vec![vec![(2, 4), (6, 6), (7, u64::MAX)], vec![]]);
+        let within = RunPart::new(vec![vec![(2, 4), (6, 6), (7, u64::MAX)], vec![]]);
         let events: Vec<u64> = (0..10).filter(|&event| within.has(0, event)).collect();
         assert_eq!(events, [2, 3, 7, 8, 9]);
         assert!(!within.has(1, 0) && !within.has(2, 0));

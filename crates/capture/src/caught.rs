@@ -19,7 +19,7 @@ const PS_PER_NS: f64 = 1000.0;
 
 /// Contents of a recording.
 #[derive(Clone, Debug, Default)]
-pub struct Caught {
+pub struct RecordingContents {
     /// Streams by rank.
     pub streams: BTreeMap<u32, Stream>,
     /// Streams that cannot be read, each with the reason.
@@ -53,7 +53,7 @@ pub struct Stream {
     pub last: Option<Call>,
 }
 
-impl Caught {
+impl RecordingContents {
     /// Reads all streams of a folder.
     ///
     /// # Errors

@@ -83,7 +83,7 @@ pub fn processor() -> String {
 
 /// Content at the path of a future recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Present {
+pub enum TargetContent {
     /// Nothing, or an empty folder.
     Nothing,
     /// A recording.
@@ -92,9 +92,9 @@ pub enum Present {
     Other,
 }
 
-impl Present {
+impl TargetContent {
     /// Looks at a path.
-    pub fn at(path: &Path) -> Self {
+    pub fn of_path(path: &Path) -> Self {
         if fs::symlink_metadata(path).is_err() {
             return Self::Nothing;
         }
@@ -152,7 +152,7 @@ impl Unfinished {
     /// Those of the system; then it stays in its present place.
     pub fn finish(mut self) -> io::Result<()> {
         self.finished = true;
-        if Present::at(&self.target) == Present::Recording {
+        if TargetContent::of_path(&self.target) == TargetContent::Recording {
             fs::remove_dir_all(&self.target)?;
         }
         // Also replaces an empty folder.
@@ -219,7 +219,7 @@ mod tests {
             let folder = Unfinished::create(&run).unwrap();
             fs::write(folder.path().join("rank-00000.hyt"), "x").unwrap();
             provenance().write(folder.path()).unwrap();
-            assert!(Present::at(&run) == Present::Nothing || run.join("old").exists());
+            assert!(TargetContent::of_path(&run) == TargetContent::Nothing || run.join("old").exists());
             folder.finish().unwrap();
         };
         fs::create_dir(&run).unwrap();
@@ -234,11 +234,11 @@ mod tests {
         let other = desk.path().join("other");
         fs::create_dir(&other).unwrap();
         fs::write(other.join("thesis.txt"), "").unwrap();
-        assert_eq!(Present::at(&other), Present::Other);
+        assert_eq!(TargetContent::of_path(&other), TargetContent::Other);
         fs::write(other.join(PROVENANCE), "schema = \"something else\"").unwrap();
-        assert_eq!(Present::at(&other), Present::Other);
-        assert_eq!(Present::at(&other.join("thesis.txt")), Present::Other);
-        assert_eq!(Present::at(&desk.path().join("none")), Present::Nothing);
+        assert_eq!(TargetContent::of_path(&other), TargetContent::Other);
+        assert_eq!(TargetContent::of_path(&other.join("thesis.txt")), TargetContent::Other);
+        assert_eq!(TargetContent::of_path(&desk.path().join("none")), TargetContent::Nothing);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::library::{NotPlaced, folders, place_in};
+use super::library::{PlaceError, folders, place_in};
 
 /// Header for C and C++.
 const HEADER: (&str, &str) = ("hayase.h", include_str!("../include/hayase.h"));
@@ -18,17 +18,17 @@ const LIBRARY: &str = "hayase_regions";
 ///
 /// # Errors
 /// No folder can be written.
-pub fn place() -> Result<PathBuf, NotPlaced> {
+pub fn place() -> Result<PathBuf, PlaceError> {
     let hash = blake3::hash([HEADER.1, MODULE.1].concat().as_bytes()).to_hex();
     let mut failed = None;
     for folder in folders() {
         let folder = folder.join(format!("include-{}", &hash[..16]));
         match [HEADER, MODULE].iter().try_for_each(|(name, text)| place_in(&folder, name, text.as_bytes()).map(drop)) {
             Ok(()) => return Ok(folder),
-            Err(error) => failed = Some(NotPlaced::Io { folder, error }),
+            Err(error) => failed = Some(PlaceError::Io { folder, error }),
         }
     }
-    Err(failed.unwrap_or(NotPlaced::None))
+    Err(failed.unwrap_or(PlaceError::None))
 }
 
 /// Returns a folder with the module for this Fortran compiler, compiled at the first use: `hayase.mod`, and

@@ -58,7 +58,7 @@ impl Family {
 
 /// Changed arguments of a compiler, and a description of the changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Rewritten {
+pub struct RewrittenArguments {
     /// Arguments for the compiler.
     pub arguments: Vec<OsString>,
     /// Remarks for the user, each a sentence without its full stop.
@@ -71,7 +71,7 @@ pub struct Rewritten {
 
 /// Reason why a program cannot be instrumented.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Refused {
+pub enum InstrumentError {
     /// It is to be linked without shared libraries.
     #[error("`{option}` links without shared libraries, and the library that records memory accesses is one")]
     Static {
@@ -87,9 +87,9 @@ pub enum Refused {
 }
 
 /// Options with which nothing is linked.
-const NO_LINK: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
+const COMPILE_ONLY: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
 /// Options that only ask for information.
-const QUESTIONS: &[&str] =
+const QUERY_OPTIONS: &[&str] =
     &["--version", "-v", "-V", "-###", "-show", "--show", "--showme", "-compile_info", "-link_info", "--help"];
 /// Options whose value is the next argument, which is therefore not an input.
 const WITH_VALUE: &[&str] = &["-o", "-I", "-L", "-x", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-J"];
@@ -158,12 +158,12 @@ const GNU_PASSES: &[(&str, u32)] = &[
 ///
 /// # Errors
 /// The user's options exclude the instrumentation.
-pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<Rewritten, Refused> {
+pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<RewrittenArguments, InstrumentError> {
     let text = |argument: &OsStr| argument.to_string_lossy().into_owned();
     let is_any = |list: &[&str]| arguments.iter().any(|argument| list.iter().any(|&option| argument == option));
     let asks = arguments.iter().any(|argument| {
         let argument = text(argument);
-        QUESTIONS
+        QUERY_OPTIONS
             .iter()
             .any(|&question| argument == question || (question == "--showme" && argument.starts_with("--showme:")))
             || argument.starts_with("-print-")
@@ -171,11 +171,11 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
             || argument.starts_with("-dump")
     });
     if asks || !has(arguments, |_| true) {
-        return Ok(Rewritten { arguments: arguments.to_vec(), ..Rewritten::default() });
+        return Ok(RewrittenArguments { arguments: arguments.to_vec(), ..RewrittenArguments::default() });
     }
-    let links = !is_any(NO_LINK);
+    let links = !is_any(COMPILE_ONLY);
 
-    let mut rewritten = Rewritten { compiles: true, links, ..Rewritten::default() };
+    let mut rewritten = RewrittenArguments { compiles: true, links, ..RewrittenArguments::default() };
     let level = match family {
         Family::Gnu { .. } => "-Og",
         Family::Clang { .. } => "-O0",
@@ -189,7 +189,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
             continue;
         }
         match option.as_str() {
-            "-static" | "--static" | "-static-pie" if links => return Err(Refused::Static { option }),
+            "-static" | "--static" | "-static-pie" if links => return Err(InstrumentError::Static { option }),
             "-O" | "-O1" | "-O2" | "-O3" | "-O4" | "-Og" | "-Os" | "-Oz" | "-Ofast" => {
                 optimises = true;
                 if option != level {
@@ -211,7 +211,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
             "-fsanitize=thread" => continue,
             _ if option.starts_with("-O") => optimises = true,
             _ if option.starts_with("-fsanitize=") => {
-                return Err(Refused::Sanitizer { option });
+                return Err(InstrumentError::Sanitizer { option });
             }
             _ => {}
         }
@@ -300,7 +300,7 @@ mod tests {
     const GNU: Family = Family::Gnu { version: 12, fortran: false };
     const CLANG: Family = Family::Clang { version: 14 };
 
-    fn rewritten(family: Family, arguments: &str) -> Result<(String, usize), Refused> {
+    fn rewritten(family: Family, arguments: &str) -> Result<(String, usize), InstrumentError> {
         let arguments: Vec<OsString> = arguments.split_whitespace().map(OsString::from).collect();
         rewrite(family, &arguments, Path::new("/lib,x")).map(|rewritten| {
             let words: Vec<String> =
@@ -368,9 +368,9 @@ mod tests {
 
     #[test]
     fn what_excludes_the_instrumentation_is_refused() {
-        assert_eq!(rewritten(GNU, "a.c -static"), Err(Refused::Static { option: "-static".into() }));
+        assert_eq!(rewritten(GNU, "a.c -static"), Err(InstrumentError::Static { option: "-static".into() }));
         assert!(rewritten(GNU, "-c a.c -static").is_ok(), "nothing is linked yet");
         let option = "-fsanitize=address".to_owned();
-        assert_eq!(rewritten(GNU, "a.c -fsanitize=address"), Err(Refused::Sanitizer { option }));
+        assert_eq!(rewritten(GNU, "a.c -fsanitize=address"), Err(InstrumentError::Sanitizer { option }));
     }
 }

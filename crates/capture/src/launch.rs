@@ -56,7 +56,7 @@ impl Launcher {
 
 /// Options for the recorder, which its environment carries.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Wishes {
+pub struct RecorderOptions {
     /// Executes one rank at a time.
     pub token: bool,
     /// The clock whose times are used: `cpu`, `auto` or `wall`.
@@ -71,7 +71,7 @@ pub struct Wishes {
     pub depth: Option<u32>,
 }
 
-impl Wishes {
+impl RecorderOptions {
     fn variables(&self) -> Vec<(&'static str, OsString)> {
         let mut variables: Vec<(&'static str, OsString)> = Vec::new();
         let mut set = |name, value: String| variables.push((name, value.into()));
@@ -145,7 +145,7 @@ impl Launch {
     }
 
     /// Returns the command, ready to be started, which records into `folder` with this library.
-    pub fn recording(&self, library: &Path, folder: &Path, wishes: &Wishes) -> Command {
+    pub fn recording(&self, library: &Path, folder: &Path, wishes: &RecorderOptions) -> Command {
         let mut preload = library.as_os_str().to_owned();
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
             preload.push(":");
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn open_mpi_is_told_to_hand_the_environment_on() {
-        let wishes = Wishes { token: true, clock: Some("wall"), ..Wishes::default() };
+        let wishes = RecorderOptions { token: true, clock: Some("wall"), ..RecorderOptions::default() };
         let (library, folder) = (Path::new("/c/lib.so"), Path::new("/run"));
         let command = launch(Launcher::OpenMpi, &["mpirun", "-np", "2", "./a"]).recording(library, folder, &wishes);
         let expected = "-x LD_PRELOAD -x HAYASE_CAPTURE_DIR -x HAYASE_CAPTURE_CLOCK -x HAYASE_CAPTURE_TOKEN \

@@ -34,7 +34,7 @@ const FOR_COMPILERS: &[(&str, &[u8])] = &[
 
 /// Reason why there is no file with the library.
 #[derive(Debug, thiserror::Error)]
-pub enum NotPlaced {
+pub enum PlaceError {
     /// This program was built without the libraries.
     #[error(
         "this program was built for a machine for which it has no recorder: recording needs Linux, and a build on the kind of processor that records"
@@ -59,7 +59,7 @@ impl Library {
     ///
     /// # Errors
     /// No folder can be written.
-    pub fn place(self) -> Result<PathBuf, NotPlaced> {
+    pub fn place(self) -> Result<PathBuf, PlaceError> {
         let content = self.content()?;
         let name = format!("{}.so", self.hashed(&content));
         place_with(folders(), |folder| place_in(folder, &name, &content))
@@ -70,7 +70,7 @@ impl Library {
     ///
     /// # Errors
     /// No folder can be written.
-    pub fn place_for_linking(self) -> Result<PathBuf, NotPlaced> {
+    pub fn place_for_linking(self) -> Result<PathBuf, PlaceError> {
         let content = self.content()?;
         let (hashed, plain) = (self.hashed(&content), format!("{}.so", self.name));
         let library = [(plain.as_str(), &content[..])];
@@ -86,16 +86,16 @@ impl Library {
     }
 
     /// Returns the shared object.
-    fn content(self) -> Result<Vec<u8>, NotPlaced> {
+    fn content(self) -> Result<Vec<u8>, PlaceError> {
         if CARRIED.is_empty() {
-            return Err(NotPlaced::None);
+            return Err(PlaceError::None);
         }
         let all = zstd::decode_all(CARRIED).expect("build.rs has compressed whole libraries");
         let mut rest = &all[..];
         for _ in 0..self.index {
-            rest = divided(rest).1;
+            rest = split_first(rest).1;
         }
-        Ok(divided(rest).0.to_vec())
+        Ok(split_first(rest).0.to_vec())
     }
 }
 
@@ -103,19 +103,19 @@ impl Library {
 fn place_with(
     folders: impl IntoIterator<Item = PathBuf>,
     place: impl Fn(&Path) -> io::Result<PathBuf>,
-) -> Result<PathBuf, NotPlaced> {
-    let mut failed = NotPlaced::None;
+) -> Result<PathBuf, PlaceError> {
+    let mut failed = PlaceError::None;
     for folder in folders {
         match place(&folder) {
             Ok(path) => return Ok(path),
-            Err(error) => failed = NotPlaced::Io { folder, error },
+            Err(error) => failed = PlaceError::Io { folder, error },
         }
     }
     Err(failed)
 }
 
 /// Splits off the first of several libraries.
-fn divided(libraries: &[u8]) -> (&[u8], &[u8]) {
+fn split_first(libraries: &[u8]) -> (&[u8], &[u8]) {
     let (length, rest) = libraries.split_first_chunk().expect("build.rs has written the length of each");
     rest.split_at(u64::from_le_bytes(*length) as usize)
 }

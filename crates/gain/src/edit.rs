@@ -28,7 +28,7 @@ use hayase_advice::model::{Action, CallPart, Edit, Needed, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::order::Refused;
-use self::order::{OpMove, Order, Turn};
+use self::order::{InsertOrder, OpMove, Order};
 pub use self::placement::Placement;
 use hayase::ids::RankId;
 use hayase::program::{Collective, CollectiveCall, Communicator, Counts, Mark, Op, OpKind, Program, RankProgram};
@@ -99,13 +99,13 @@ impl<'a> Changed<'a> {
                     let plans = plans.entry(edit.rank).or_default();
                     for event in edit.events() {
                         match rank.overlap(event, *part, (*post, *wait), placement) {
-                            Done::Made(plan) => {
+                            EditOutcome::Made(plan) => {
                                 let needs = rank.needed(event, needs);
                                 plans.push(OpMove { needs, ..plan });
                                 applied.made += 1;
                             }
-                            Done::Taken => applied.taken += 1,
-                            Done::Unknown => applied.unknown += 1,
+                            EditOutcome::Taken => applied.taken += 1,
+                            EditOutcome::Unknown => applied.unknown += 1,
                         }
                     }
                 }
@@ -228,14 +228,14 @@ impl<'a> Changed<'a> {
             }
             end = end.zip(rank.waits_for(other)).map(|(one, other)| one.min(other));
             rank.remove(other);
-            rank.unwaited.insert(other);
+            rank.without_wait.insert(other);
         }
         if nonblocking {
             let end =
                 end.ok_or_else(|| format!("not all that would be one with call {event} is waited for at one place"))?;
             if Some(end) != own {
-                rank.unwaited.insert(first);
-                rank.insert((end, 0.0), Turn::Wait, first, New::Wait);
+                rank.without_wait.insert(first);
+                rank.insert((end, 0.0), InsertOrder::Wait, first, InsertedOp::Wait);
             }
         }
         rank.replaced.insert(first, op);
@@ -245,7 +245,7 @@ impl<'a> Changed<'a> {
                 OpKind::Irecv => end.unwrap_or(first) + 1,
                 _ => first,
             };
-            rank.insert((at, 0.0), Turn::Post, first, New::Op(copying));
+            rank.insert((at, 0.0), InsertOrder::Post, first, InsertedOp::Op(copying));
         }
         Ok(first)
     }
@@ -311,7 +311,7 @@ fn is_communication(kind: OpKind) -> bool {
 }
 
 /// Outcome of the edit of one call.
-enum Done {
+enum EditOutcome {
     Made(OpMove),
     Taken,
     Unknown,
@@ -319,7 +319,7 @@ enum Done {
 
 /// Operation to insert.
 #[derive(Clone, Copy, Debug)]
-enum New {
+enum InsertedOp {
     /// Start of the original operation in its new form.
     Post(Op),
     /// Wait for the original operation.
@@ -332,10 +332,10 @@ enum New {
 struct Insert {
     /// Operation before which it is inserted; in a calculation, the part of it that comes before.
     at: (u32, f64),
-    turn: Turn,
+    turn: InsertOrder,
     /// Index of the original operation.
     of: u32,
-    new: New,
+    new: InsertedOp,
 }
 
 /// Rank under change; operations are named by their original positions.
@@ -345,7 +345,7 @@ struct RankEdit<'a> {
     removed: FxHashSet<u32>,
     replaced: FxHashMap<u32, Op>,
     /// Operations whose waits are removed.
-    unwaited: FxHashSet<u32>,
+    without_wait: FxHashSet<u32>,
     inserts: Vec<Insert>,
     /// Waiting operation of each operation that is waited for; built on first use.
     waiters: Option<FxHashMap<u32, u32>>,
@@ -359,7 +359,7 @@ impl<'a> RankEdit<'a> {
             of,
             removed: FxHashSet::default(),
             replaced: FxHashMap::default(),
-            unwaited: FxHashSet::default(),
+            without_wait: FxHashSet::default(),
             inserts: Vec::new(),
             waiters: None,
             order: Order::default(),
@@ -379,7 +379,7 @@ impl<'a> RankEdit<'a> {
         self.removed.insert(op);
     }
 
-    fn insert(&mut self, at: (u32, f64), turn: Turn, of: u32, new: New) {
+    fn insert(&mut self, at: (u32, f64), turn: InsertOrder, of: u32, new: InsertedOp) {
         self.inserts.push(Insert { at, turn, of, new });
     }
 
@@ -475,10 +475,16 @@ impl<'a> RankEdit<'a> {
     }
 
     /// Removes a part of an event from its place and returns its new place.
-    fn overlap(&mut self, event: u64, part: CallPart, (post, wait): (Point, Point), placement: Placement) -> Done {
-        let Some(op) = self.part(event, part) else { return Done::Unknown };
+    fn overlap(
+        &mut self,
+        event: u64,
+        part: CallPart,
+        (post, wait): (Point, Point),
+        placement: Placement,
+    ) -> EditOutcome {
+        let Some(op) = self.part(event, part) else { return EditOutcome::Unknown };
         if self.is_taken(op) {
-            return Done::Taken;
+            return EditOutcome::Taken;
         }
         let (mut post, mut wait) = (self.position(event, post), self.position(event, wait));
         if placement.late_post {
@@ -505,18 +511,18 @@ impl<'a> RankEdit<'a> {
         };
         new.marks &= !Op::WITHIN_CALL;
         self.remove(op);
-        self.unwaited.insert(op);
-        Done::Made(OpMove { op, post, moved: Some(new), wait: waited.then_some(wait), needs: Vec::new() })
+        self.without_wait.insert(op);
+        EditOutcome::Made(OpMove { op, post, moved: Some(new), wait: waited.then_some(wait), needs: Vec::new() })
     }
 
     /// Inserts the moved operations at their new places.
     fn carry_out(&mut self, plans: Vec<OpMove>, change: usize) -> Result<(), order::Crossing> {
         for OpMove { op, post, moved, wait, .. } in self.order.add(plans, change)? {
             let Some(new) = moved else { continue };
-            self.insert(post, Turn::Post, op, New::Post(new));
+            self.insert(post, InsertOrder::Post, op, InsertedOp::Post(new));
             if let Some(wait) = wait {
-                let turn = if post == wait { Turn::LateWait } else { Turn::Wait };
-                self.insert(wait, turn, op, New::Wait);
+                let turn = if post == wait { InsertOrder::LateWait } else { InsertOrder::Wait };
+                self.insert(wait, turn, op, InsertedOp::Wait);
             }
         }
         Ok(())
@@ -531,10 +537,10 @@ impl<'a> RankEdit<'a> {
         };
         for op in calls {
             self.remove(op);
-            self.unwaited.insert(op);
+            self.without_wait.insert(op);
         }
         if let Some(number) = collective {
-            self.insert((first, 0.0), Turn::Post, first, New::Op(Op::collective(number)));
+            self.insert((first, 0.0), InsertOrder::Post, first, InsertedOp::Op(Op::collective(number)));
         }
         Ok(first)
     }
@@ -575,9 +581,9 @@ impl<'a> RankEdit<'a> {
                         out.piece(at, op, 1.0 - done);
                     }
                 }
-                OpKind::Wait | OpKind::Test if self.unwaited.contains(&op.arg) => {}
+                OpKind::Wait | OpKind::Test if self.without_wait.contains(&op.arg) => {}
                 OpKind::Wait | OpKind::Test => out.wait(at, op, op.arg),
-                OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => out.wait_list(at, op, &self.unwaited),
+                OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => out.wait_list(at, op, &self.without_wait),
                 _ => {
                     let op = self.replaced.get(&at).unwrap_or(op);
                     out.positions[at as usize] = out.to.ops.len() as u32;
@@ -625,10 +631,10 @@ impl Writer<'_> {
         self.push(at, Op { arg, ..*op });
     }
 
-    fn wait_list(&mut self, at: u32, op: &Op, unwaited: &FxHashSet<u32>) {
+    fn wait_list(&mut self, at: u32, op: &Op, without_wait: &FxHashSet<u32>) {
         let first = self.to.lists.len();
         for started in self.from.list(op.arg, op.size as u32) {
-            if !unwaited.contains(started) {
+            if !without_wait.contains(started) {
                 let position = self.positions[*started as usize];
                 self.failed |= position == u32::MAX;
                 self.to.lists.push(position);
@@ -642,12 +648,12 @@ impl Writer<'_> {
 
     fn insert(&mut self, insert: &Insert) {
         match insert.new {
-            New::Post(op) => {
+            InsertedOp::Post(op) => {
                 self.positions[insert.of as usize] = self.to.ops.len() as u32;
                 self.push(insert.of, op);
             }
-            New::Wait => self.wait(insert.of, &Op::wait(0), insert.of),
-            New::Op(op) => self.push(insert.of, op),
+            InsertedOp::Wait => self.wait(insert.of, &Op::wait(0), insert.of),
+            InsertedOp::Op(op) => self.push(insert.of, op),
         }
     }
 }

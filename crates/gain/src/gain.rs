@@ -42,13 +42,13 @@ const SIMULATIONS: usize = 14;
 
 /// Number of simulations that run side by side, because their results choose the next ones. It is not the
 /// number of threads, on which no result may depend.
-const AT_ONCE: usize = 4;
+const BATCH: usize = 4;
 
-/// Factor on the remaining hope of a finding for each placement that was tried.
-const AGAIN: f64 = 0.25;
+/// Factor on the remaining expected saving of a finding for each placement that was tried.
+const RETRY_WEIGHT: f64 = 0.25;
 
 /// Reason to skip a simulation: the change is not worth it.
-const NO_USE: &str = "by the critical path it cannot save a thousandth of the run";
+const NOT_WORTH_IT: &str = "by the critical path it cannot save a thousandth of the run";
 
 /// Reason to skip a simulation: other changes come first.
 const UNTRIED: &str = "other changes could save more, and were simulated; --all simulates all";
@@ -101,11 +101,11 @@ pub struct Judged {
     /// Changed run, or the reason why there is none, as the end of a sentence.
     pub changed: Result<Simulated, String>,
     /// Number of calls whose change could not be played or was not listed.
-    pub not_in_it: u64,
+    pub unplayed_calls: u64,
     /// Placement of the moved communications.
     pub placement: Placement,
     /// Upper bound on the time that it could save \[s\], from the original critical path.
-    pub most_s: f64,
+    pub bound_s: f64,
 }
 
 impl Judged {
@@ -125,7 +125,7 @@ impl Judged {
         if let Some((base, saved)) = base.and_then(|base| Some((base, self.saved_s(base)?))) {
             return saved >= LEAST_GAIN * base.makespan_s;
         }
-        if self.changed.as_ref().is_err_and(|why| [NO_USE, SLOWER, UNTRIED].contains(&why.as_str())) {
+        if self.changed.as_ref().is_err_and(|why| [NOT_WORTH_IT, SLOWER, UNTRIED].contains(&why.as_str())) {
             return false;
         }
         // An unproven change that deadlocks is wrong.
@@ -169,9 +169,9 @@ impl Ranked {
         let judged = |finding: Finding| Judged {
             finding,
             changed: Err(why.to_owned()),
-            not_in_it: 0,
+            unplayed_calls: 0,
             placement: Placement::default(),
-            most_s: f64::INFINITY,
+            bound_s: f64::INFINITY,
         };
         let mut ranked = Self {
             base: None,
@@ -193,7 +193,7 @@ impl Ranked {
         let base = self.base.as_ref();
         for judged in self.findings.iter().filter(|judged| judged.is_untried()) {
             self.untried += 1;
-            self.untried_s = self.untried_s.max(judged.most_s);
+            self.untried_s = self.untried_s.max(judged.bound_s);
         }
         self.findings.retain(|judged| judged.is_worth(base, time_s));
         self.hidden = (all - self.findings.len()) as u64 - self.untried;
@@ -230,14 +230,15 @@ impl<'a> Judge<'a> {
 
     /// Simulates findings; the best placement of each counts, and the text of the finding names it.
     fn judge(&self, base: &Base, findings: Vec<Finding>) -> Vec<Judged> {
-        let mut open: Vec<Open> = findings.into_par_iter().map(|finding| self.open(base, finding)).collect();
+        let mut open: Vec<OpenFinding> = findings.into_par_iter().map(|finding| self.open(base, finding)).collect();
         let prunes = !self.thorough && self.is_bound();
         let least = if prunes { LEAST_GAIN * base.simulated.makespan_s } else { f64::NEG_INFINITY };
         // The same change of the scenario may be advised at several places.
         let twins: Vec<usize> = (0..open.len())
             .map(|at| {
                 let change = &open[at].finding.change;
-                let is_twin = |other: &&Open| matches!(change, Change::Scenario(_)) && other.finding.change == *change;
+                let is_twin =
+                    |other: &&OpenFinding| matches!(change, Change::Scenario(_)) && other.finding.change == *change;
                 open.iter().position(|other| is_twin(&other)).unwrap_or(at)
             })
             .collect();
@@ -245,28 +246,29 @@ impl<'a> Judge<'a> {
         loop {
             let mut next: Vec<(f64, usize)> = (0..open.len())
                 .filter(|&at| twins[at] == at && !open[at].placements.is_empty())
-                .map(|at| (open[at].hope(&base.simulated), at))
-                .filter(|&(hope, _)| hope >= least)
+                .map(|at| (open[at].expected_saving(&base.simulated), at))
+                .filter(|&(saving, _)| saving >= least)
                 .collect();
-            // With equal hope, each finding is tried once before one is tried twice.
+            // With equal expected saving, each finding is tried once before one is tried twice.
             next.arrange_by(|&(a_hope, a), &(b_hope, b)| {
                 let (a, b) = (&open[a], &open[b]);
                 let by_tries = b.weight.total_cmp(&a.weight);
                 b_hope.total_cmp(&a_hope).then(by_tries).then_with(|| by_stake(&a.finding, &b.finding))
             });
-            next.truncate(if self.thorough { usize::MAX } else { AT_ONCE.min(left) });
+            next.truncate(if self.thorough { usize::MAX } else { BATCH.min(left) });
             if next.is_empty() {
                 break;
             }
             left -= next.len().min(left);
-            let played: Vec<Outcome> =
+            let played: Vec<TrialResult> =
                 next.par_iter().map(|&(_, at)| self.at(base, &open[at].finding, open[at].placements[0])).collect();
             for ((_, at), played) in next.into_iter().zip(played) {
                 open[at].take(played);
             }
         }
-        let done: Vec<Option<Outcome>> = twins.iter().map(|&at| open[at].best.clone()).collect();
-        let close = |(open, best): (Open, Option<Outcome>)| open.close(best, self.is_bound(), &base.simulated);
+        let done: Vec<Option<TrialResult>> = twins.iter().map(|&at| open[at].best.clone()).collect();
+        let close =
+            |(open, best): (OpenFinding, Option<TrialResult>)| open.close(best, self.is_bound(), &base.simulated);
         open.into_iter().zip(done).map(close).collect()
     }
 
@@ -289,9 +291,9 @@ impl<'a> Judge<'a> {
     }
 
     /// Prepares a finding for its simulations.
-    fn open(&self, base: &Base, finding: Finding) -> Open {
+    fn open(&self, base: &Base, finding: Finding) -> OpenFinding {
         let touched = Touched::by(&finding.change, &base.program, super::rules::eager(self));
-        let most_s = match self.thorough {
+        let bound_s = match self.thorough {
             true => f64::INFINITY,
             false => touched.and_then(|touched| most_saved(base, &touched)).unwrap_or(f64::INFINITY),
         };
@@ -301,24 +303,24 @@ impl<'a> Judge<'a> {
                 let moves = edits.iter().any(|edit| matches!(edit.action, Action::Overlap { .. }));
                 Placement::ALL[..if moves { 4 } else { 1 }].to_vec()
             }
-            Change::Program { edits, .. } => Placement::that_differ(edits),
+            Change::Program { edits, .. } => Placement::distinct(edits),
             Change::Scenario(_) => vec![Placement::default()],
         };
-        Open { finding, most_s, placements, weight: 1.0, best: None }
+        OpenFinding { finding, bound_s, placements, weight: 1.0, best: None }
     }
 
     /// Simulates a finding at a placement.
-    fn at(&self, base: &Base, finding: &Finding, placement: Placement) -> Outcome {
+    fn at(&self, base: &Base, finding: &Finding, placement: Placement) -> TrialResult {
         let left_out = match &finding.change {
             Change::Program { left_out, .. } => *left_out,
             _ => 0,
         };
         let until = self.until(base, 1.0);
         match self.change(&finding.change, placement) {
-            Err(why) => Outcome { changed: Err(why), not_in_it: left_out, placement },
-            Ok((replay, applied)) => Outcome {
+            Err(why) => TrialResult { changed: Err(why), unplayed_calls: left_out, placement },
+            Ok((replay, applied)) => TrialResult {
                 changed: self.play_until(&replay, base.simulated.unreceived, until),
-                not_in_it: left_out + applied.taken + applied.unknown,
+                unplayed_calls: left_out + applied.taken + applied.unknown,
                 placement,
             },
         }
@@ -349,7 +351,7 @@ impl<'a> Judge<'a> {
     fn play_until(&self, replay: &Scenario<ProgramWork>, known: u64, until: Option<f64>) -> Result<Simulated, String> {
         let until = until.map(Time::from_seconds);
         let options = RunOptions { until, watch: self.watch, ..RunOptions::default() };
-        received(&replay.run(options), known, until.is_some())
+        completed(&replay.run(options), known, until.is_some())
     }
 
     /// Returns the makespan \[s\] if the replay completes by `until` \[s\].
@@ -357,48 +359,48 @@ impl<'a> Judge<'a> {
         let until = until.map(Time::from_seconds);
         // Only the makespan is needed, so no activities are kept.
         let options = RunOptions { until, room: Some(0), watch: self.watch, ..RunOptions::default() };
-        Some(received(&replay.run(options), known, until.is_some()).ok()?.makespan_s)
+        Some(completed(&replay.run(options), known, until.is_some()).ok()?.makespan_s)
     }
 }
 
 /// Result of the simulation of a finding at a placement.
 #[derive(Clone, Debug)]
-struct Outcome {
+struct TrialResult {
     changed: Result<Simulated, String>,
-    not_in_it: u64,
+    unplayed_calls: u64,
     placement: Placement,
 }
 
 /// Finding that is being judged.
-struct Open {
+struct OpenFinding {
     finding: Finding,
     /// Upper bound on the time that it could save \[s\].
-    most_s: f64,
+    bound_s: f64,
     /// Placements that have not been tried yet.
     placements: Vec<Placement>,
-    /// Weight of its hope, which falls with each try.
+    /// Weight of its expected saving, which falls with each try.
     weight: f64,
-    best: Option<Outcome>,
+    best: Option<TrialResult>,
 }
 
-impl Open {
+impl OpenFinding {
     /// Returns the time that another simulation may save beyond the best so far \[s\], weighted by the number
     /// of tries.
-    fn hope(&self, base: &Simulated) -> f64 {
+    fn expected_saving(&self, base: &Simulated) -> f64 {
         let best = self.best.as_ref().and_then(|best| best.changed.as_ref().ok());
         let saved = best.map_or(0.0, |best| base.makespan_s - best.makespan_s).max(0.0);
         // Findings without a bound come first, by the time at stake.
-        if self.most_s.is_finite() { (self.most_s - saved) * self.weight } else { self.most_s }
+        if self.bound_s.is_finite() { (self.bound_s - saved) * self.weight } else { self.bound_s }
     }
 
-    fn take(&mut self, played: Outcome) {
+    fn take(&mut self, played: TrialResult) {
         self.placements.remove(0);
-        self.weight *= AGAIN;
+        self.weight *= RETRY_WEIGHT;
         let better = match (&self.best, &played.changed) {
             (None, _) => true,
-            (Some(Outcome { changed: Err(why), .. }), Err(other)) => why == SLOWER && other != SLOWER,
-            (Some(Outcome { changed: Err(_), .. }), Ok(_)) => true,
-            (Some(Outcome { changed: Ok(old), .. }), Ok(new)) => new.makespan_s < old.makespan_s,
+            (Some(TrialResult { changed: Err(why), .. }), Err(other)) => why == SLOWER && other != SLOWER,
+            (Some(TrialResult { changed: Err(_), .. }), Ok(_)) => true,
+            (Some(TrialResult { changed: Ok(old), .. }), Ok(new)) => new.makespan_s < old.makespan_s,
             _ => false,
         };
         if better {
@@ -408,26 +410,27 @@ impl Open {
 
     /// Ends the judgement with the best outcome; `sure` is true if the finding cannot save more than its
     /// bound.
-    fn close(self, best: Option<Outcome>, sure: bool, base: &Simulated) -> Judged {
-        let Self { mut finding, most_s, .. } = self;
+    fn close(self, best: Option<TrialResult>, sure: bool, base: &Simulated) -> Judged {
+        let Self { mut finding, bound_s, .. } = self;
         let left_out = match &finding.change {
             Change::Program { left_out, .. } => *left_out,
             _ => 0,
         };
         let why = match &finding.change {
             Change::None => "there is no change that follows from the run alone",
-            _ if sure && most_s < LEAST_GAIN * base.makespan_s => NO_USE,
+            _ if sure && bound_s < LEAST_GAIN * base.makespan_s => NOT_WORTH_IT,
             _ => UNTRIED,
         };
-        let not = Outcome { changed: Err(why.to_owned()), not_in_it: left_out, placement: Placement::default() };
-        let Outcome { changed, not_in_it, placement } = best.unwrap_or(not);
+        let not =
+            TrialResult { changed: Err(why.to_owned()), unplayed_calls: left_out, placement: Placement::default() };
+        let TrialResult { changed, unplayed_calls, placement } = best.unwrap_or(not);
         finding.text.extend(placement.text().map(str::to_owned));
-        Judged { finding, changed, not_in_it, placement, most_s }
+        Judged { finding, changed, unplayed_calls, placement, bound_s }
     }
 }
 
 /// Returns the result of a replay; `bounded` is true if the replay was to stop when it took too long.
-fn received(replayed: &ProgramOutcome, known: u64, bounded: bool) -> Result<Simulated, String> {
+fn completed(replayed: &ProgramOutcome, known: u64, bounded: bool) -> Result<Simulated, String> {
     if bounded && replayed.report.head.status == Status::Interrupted {
         return Err(SLOWER.to_owned());
     }

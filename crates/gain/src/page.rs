@@ -100,7 +100,7 @@ fn gain(before: &Simulated, after: &Simulated) -> out::Gain {
 
 /// Converts a finding for the page.
 fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
-    let Judged { finding, changed, not_in_it, .. } = judged;
+    let Judged { finding, changed, unplayed_calls, .. } = judged;
     let gain = base.zip(changed.as_ref().ok()).map(|(base, changed)| gain(base, changed));
     let mut found = out::Finding::of(finding, gain);
     if let Some(base) = base {
@@ -120,8 +120,8 @@ fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
             Err(why) => found.facts.push(("not simulated".to_owned(), why.clone())),
         }
     }
-    if *not_in_it > 0 {
-        found.facts.push(("calls that are not in the simulated change".to_owned(), not_in_it.to_string()));
+    if *unplayed_calls > 0 {
+        found.facts.push(("calls that are not in the simulated change".to_owned(), unplayed_calls.to_string()));
     }
     found
 }

@@ -149,7 +149,7 @@ pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
                 map.insert("gain_s".into(), saved.into());
                 map.insert("changed".into(), changed);
                 map.insert("not_simulated".into(), why_not);
-                map.insert("calls_not_simulated".into(), judged.not_in_it.into());
+                map.insert("calls_not_simulated".into(), judged.unplayed_calls.into());
             }
             value
         })

@@ -35,19 +35,19 @@ const FEW_TRIED: usize = 5;
 const TRIALS: usize = 7;
 
 /// Number of these simulations reserved for leaving out unexplained pieces.
-const KEPT_BACK: usize = 2;
+const RESERVED_TRIALS: usize = 2;
 
 /// Reason for a missing simulation: the limit was reached.
 const NOT_TRIED: &str = "it was not tried";
 
 /// Largest number of pieces in a group that explains a gain.
-const FEW: usize = 4;
+const MAX_GROUP: usize = 4;
 
 /// Largest number of groups that explain a gain.
 const GROUPS: usize = 3;
 
 /// Smallest share of the excess that the groups must explain.
-const EXPLAINED: f64 = 0.9;
+const MIN_EXPLAINED: f64 = 0.9;
 
 /// Several changes in one program.
 #[derive(Clone, PartialEq, Debug)]
@@ -246,7 +246,7 @@ impl Trials<'_> {
         mut changed: Simulated,
         left_out: &mut Vec<(String, String)>,
     ) -> Option<(Vec<Piece<'j>>, Simulated, Vec<Group>)> {
-        let kept_back = if self.judge.thorough { 0 } else { KEPT_BACK };
+        let kept_back = if self.judge.thorough { 0 } else { RESERVED_TRIALS };
         let saved = |pieces: &[Piece<'j>]| self.saved(pieces, kept_back);
         let least = LEAST_GAIN * self.base.makespan_s;
         let all = self.base.makespan_s - changed.makespan_s;
@@ -299,7 +299,7 @@ fn groups(alone: &[f64], all: f64, least: f64, saved: &impl Fn(&[usize]) -> Opti
     let mut left = whole;
     let mut open: Vec<usize> = (0..alone.len()).collect();
     let mut groups = Vec::new();
-    while left > least.max((1.0 - EXPLAINED) * whole) {
+    while left > least.max((1.0 - MIN_EXPLAINED) * whole) {
         if groups.len() == GROUPS {
             return None;
         }
@@ -327,7 +327,7 @@ fn smallest(open: &[usize], least: f64, excess: &impl Fn(&[usize]) -> f64) -> Op
         return None;
     }
     while group.len() < 2 || excess(&group) < enough {
-        if group.len() == FEW || rest.is_empty() {
+        if group.len() == MAX_GROUP || rest.is_empty() {
             return None;
         }
         let (mut low, mut high) = (0, rest.len());

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 
 use hayase_mpi::arguments::{self, Access, Extent, Item, Language, Use};
 use hayase_mpi::{Calls, Functions, Library};
-use hayase_trace::memory::Kind;
+use hayase_trace::memory::AccessKind;
 
 use crate::hazards::{self, Hazard};
 use crate::opaque::mark;
@@ -94,7 +94,7 @@ impl Function {
         };
         // SAFETY: the program is about to make this call.
         let known = unsafe { calls.accesses(row, language, &word, &mut tell) };
-        let kind = if row.recorded { Kind::Call } else { Kind::Library };
+        let kind = if row.recorded { AccessKind::Call } else { AccessKind::Library };
         for write in [false, true] {
             for &(access, low, size) in &accesses {
                 match (access, write) {

@@ -12,7 +12,7 @@ use crate::recorder::key;
 use crate::state;
 use crate::with_caller;
 
-use hayase_trace::memory::Kind;
+use hayase_trace::memory::AccessKind;
 
 /// Records a read of `SIZE` bytes, called from `caller`.
 unsafe extern "C" fn read<const SIZE: u64>(address: u64, caller: u64) {
@@ -187,7 +187,8 @@ nothing! {
 /// Records an access of `size` bytes by a library function that the program calls.
 pub(crate) fn library_access(caller: u64, write: bool, address: u64, size: u64, name: &str) {
     if size > 0
-        && state::with(|recorder| recorder.access_of(key(caller, write), address, size, Kind::Library, name)).is_none()
+        && state::with(|recorder| recorder.access_of(key(caller, write), address, size, AccessKind::Library, name))
+            .is_none()
     {
         state::not_recorded();
     }
@@ -196,7 +197,7 @@ pub(crate) fn library_access(caller: u64, write: bool, address: u64, size: u64, 
 /// Records an access of `size` bytes by an atomic operation.
 #[inline]
 pub(crate) fn atomic_access(caller: u64, write: bool, address: u64, size: u64) {
-    if state::with(|recorder| recorder.access_of(key(caller, write), address, size, Kind::Atomic, "")).is_none() {
+    if state::with(|recorder| recorder.access_of(key(caller, write), address, size, AccessKind::Atomic, "")).is_none() {
         state::not_recorded();
     }
 }

@@ -3,10 +3,10 @@
 //! Compilers put arguments, and results of functions, on the stack without calling a hook: `f(double x) {
 //! MPI_Allreduce(&x, ...) }` stores `x` before the first instrumented instruction. And the variables of a
 //! function are gone when it returns. So a call of MPI notes the frames of the functions entered since the
-//! previous call, and of those left since ([`Kind::Frame`](hayase_trace::memory::Kind::Frame)): begin and end
-//! of a function write all bytes of its frame. Functions that came and went between two calls do not matter,
-//! since no call could be given their variables. So the output grows with the number of MPI calls, not of
-//! function calls.
+//! previous call, and of those left since
+//! ([`AccessKind::Frame`](hayase_trace::memory::AccessKind::Frame)): begin and end of a function write all
+//! bytes of its frame. Functions that came and went between two calls do not matter, since no call could be
+//! given their variables. So the output grows with the number of MPI calls, not of function calls.
 //!
 //! This also detects code that is not instrumented. An instrumented function that calls another is the
 //! innermost running one. If the caller is some other function, control was in code whose accesses are not
@@ -21,7 +21,7 @@ use crate::recorder::{Recorder, key};
 use crate::state;
 
 /// Largest number of nested functions; deeper ones count as not instrumented.
-const MOST: usize = 1 << 14;
+const MAX_NESTED: usize = 1 << 14;
 
 /// A running function.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ struct Frame {
 
 /// A function that was entered before the last call of MPI, and left since.
 #[derive(Clone, Copy)]
-struct Left {
+struct LeftFunction {
     low: usize,
     high: usize,
     place: usize,
@@ -50,8 +50,8 @@ struct Left {
 
 struct Stack {
     frames: Vec<Frame>,
-    left: Vec<Left>,
-    /// Number of functions beyond `MOST`.
+    left: Vec<LeftFunction>,
+    /// Number of functions beyond `MAX_NESTED`.
     beyond: usize,
     /// Hash table for addresses of calls: the address, and true if it is in instrumented code.
     known: Box<[(usize, bool)]>,
@@ -91,8 +91,8 @@ pub(crate) fn follow() {
     // From here on, hooks of the previous thread see that it is no longer followed.
     WATCHED.store(0, Ordering::SeqCst);
     let stack = Stack {
-        frames: Vec::with_capacity(MOST),
-        left: Vec::with_capacity(MOST),
+        frames: Vec::with_capacity(MAX_NESTED),
+        left: Vec::with_capacity(MAX_NESTED),
         beyond: 0,
         known: vec![(0, false); KNOWN].into_boxed_slice(),
         arguments: vec![(0, 0); KNOWN].into_boxed_slice(),
@@ -136,7 +136,7 @@ pub(crate) extern "C" fn enter(caller: usize, place: usize, low: usize, pointer:
         stack.beyond = 0;
         stack.pop();
     }
-    if stack.frames.len() == MOST {
+    if stack.frames.len() == MAX_NESTED {
         stack.beyond += 1;
         return;
     }
@@ -204,7 +204,7 @@ fn mark(place: usize) {
 
 fn opaque(recorder: &mut Recorder<File>, place: usize) {
     let name = object(place);
-    recorder.access_of(key(place as u64, true), 0, 0, hayase_trace::memory::Kind::Opaque, &name);
+    recorder.access_of(key(place as u64, true), 0, 0, hayase_trace::memory::AccessKind::Opaque, &name);
 }
 
 /// Returns the file that an address of code was loaded from.
@@ -237,7 +237,7 @@ pub(crate) fn call(recorder: &mut Recorder<File>, number: u64, site: usize) {
     #[cfg(target_arch = "x86_64")]
     if site != 0 && !crate::arguments::was_seen(site as u64) {
         let name = "a call of MPI through a pointer";
-        recorder.access_of(key(site as u64, true), 0, 0, hayase_trace::memory::Kind::Opaque, name);
+        recorder.access_of(key(site as u64, true), 0, 0, hayase_trace::memory::AccessKind::Opaque, name);
     }
 }
 
@@ -262,9 +262,9 @@ fn slot(place: usize) -> usize {
 impl Stack {
     fn pop(&mut self) {
         if let Some(Frame { low, high, place, fresh: false, .. }) = self.frames.pop()
-            && self.left.len() < MOST
+            && self.left.len() < MAX_NESTED
         {
-            self.left.push(Left { low, high, place, position: state::position() });
+            self.left.push(LeftFunction { low, high, place, position: state::position() });
         }
     }
 

@@ -38,12 +38,12 @@ type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_vo
 type Fill = unsafe extern "C" fn(*mut c_void, c_int, usize) -> *mut c_void;
 
 /// A function of the C library that is replaced here.
-struct Next {
+struct RealFunction {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
 }
 
-impl Next {
+impl RealFunction {
     const fn new(name: &'static CStr) -> Self {
         Self { name, found: AtomicPtr::new(ptr::null_mut()) }
     }
@@ -61,9 +61,9 @@ impl Next {
     }
 }
 
-static MEMCPY: Next = Next::new(c"memcpy");
-static MEMMOVE: Next = Next::new(c"memmove");
-static MEMSET: Next = Next::new(c"memset");
+static MEMCPY: RealFunction = RealFunction::new(c"memcpy");
+static MEMMOVE: RealFunction = RealFunction::new(c"memmove");
+static MEMSET: RealFunction = RealFunction::new(c"memset");
 
 /// Finds the functions when this library is loaded: `dlsym` may allocate memory, which a copy must not.
 extern "C" fn load() {
@@ -97,7 +97,7 @@ fn note(caller: u64, name: &str, from: Option<*const c_void>, to: Option<*mut c_
 ///
 /// # Safety
 /// As `memmove`'s.
-unsafe fn copy_plainly(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+unsafe fn copy_bytes(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
     let down = (to as usize).wrapping_sub(from as usize) < size;
     // SAFETY: promised by the caller; overlapping ranges are copied in the order that preserves the bytes.
     unsafe {
@@ -112,7 +112,7 @@ unsafe fn copy_plainly(to: *mut c_void, from: *const c_void, size: usize) -> *mu
 
 /// # Safety
 /// As `memset`'s.
-unsafe fn fill_plainly(to: *mut c_void, byte: c_int, size: usize) -> *mut c_void {
+unsafe fn fill_bytes(to: *mut c_void, byte: c_int, size: usize) -> *mut c_void {
     for i in 0..size {
         // SAFETY: promised by the caller. Volatile, so that it stays a loop.
         unsafe { to.cast::<u8>().add(i).write_volatile(byte as u8) };
@@ -123,12 +123,12 @@ unsafe fn fill_plainly(to: *mut c_void, byte: c_int, size: usize) -> *mut c_void
 /// # Safety
 /// As that of the function behind it.
 #[inline(always)]
-unsafe fn copy_next(next: &Next, to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+unsafe fn copy_next(next: &RealFunction, to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
     let next = next.get();
     // SAFETY: the functions of these names have this type; the rest is promised by the caller.
     unsafe {
         if next.is_null() {
-            return copy_plainly(to, from, size);
+            return copy_bytes(to, from, size);
         }
         mem::transmute::<*mut c_void, Copy>(next)(to, from, size)
     }
@@ -160,7 +160,7 @@ unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, size: usize, caller: u64
     // SAFETY: the function of this name has this type; the rest is the program's own call.
     unsafe {
         if next.is_null() {
-            return fill_plainly(to, byte, size);
+            return fill_bytes(to, byte, size);
         }
         mem::transmute::<*mut c_void, Fill>(next)(to, byte, size)
     }

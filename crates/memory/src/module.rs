@@ -9,7 +9,7 @@ use hayase_mpi::objects;
 use libc::{Elf64_Phdr, PT_DYNAMIC, PT_LOAD};
 
 /// Largest number of parts; further ones count as not instrumented in `contains`.
-const MOST: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// An instrumented part. `high` is written last: a part with `high` 0 does not exist.
 struct Module {
@@ -19,20 +19,20 @@ struct Module {
     dynamic: AtomicUsize,
 }
 
-static MODULES: [Module; MOST] = [const {
+static MODULES: [Module; MAX_PARTS] = [const {
     Module {
         low: AtomicUsize::new(0),
         high: AtomicUsize::new(0),
         base: AtomicUsize::new(0),
         dynamic: AtomicUsize::new(0),
     }
-}; MOST];
+}; MAX_PARTS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns true if an address of code belongs to an instrumented part.
 #[inline]
 pub(crate) fn contains(address: usize) -> bool {
-    let count = COUNT.load(Ordering::Acquire).min(MOST);
+    let count = COUNT.load(Ordering::Acquire).min(MAX_PARTS);
     MODULES[..count]
         .iter()
         .any(|module| address >= module.low.load(Ordering::Relaxed) && address < module.high.load(Ordering::Acquire))
@@ -40,7 +40,7 @@ pub(crate) fn contains(address: usize) -> bool {
 
 /// Returns `(base, dynamic)` for each part with a dynamic section: their addresses in memory.
 pub(crate) fn all() -> impl Iterator<Item = (usize, usize)> {
-    let count = COUNT.load(Ordering::Acquire).min(MOST);
+    let count = COUNT.load(Ordering::Acquire).min(MAX_PARTS);
     MODULES[..count].iter().filter(|module| module.high.load(Ordering::Acquire) > 0).filter_map(|module| {
         let dynamic = module.dynamic.load(Ordering::Relaxed);
         (dynamic > 0).then(|| (module.base.load(Ordering::Relaxed), dynamic))
@@ -58,11 +58,11 @@ pub(crate) fn register(address: usize) {
 #[cold]
 fn add(address: usize) {
     objects::find(|info, segments| note(info.dlpi_addr as usize, segments, address));
-    let found = MODULES[..COUNT.load(Ordering::Acquire).min(MOST)].last();
+    let found = MODULES[..COUNT.load(Ordering::Acquire).min(MAX_PARTS)].last();
     if let Some(module) = found.filter(|_| contains(address)) {
         let (base, dynamic) = (module.base.load(Ordering::Relaxed), module.dynamic.load(Ordering::Relaxed));
         if dynamic > 0 {
-            crate::opaque::added(base, dynamic);
+            crate::opaque::part_added(base, dynamic);
         }
     }
 }

@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(target_arch = "x86_64")]
-use hayase_trace::memory::Kind;
+use hayase_trace::memory::AccessKind;
 
 #[cfg(target_arch = "x86_64")]
 use crate::recorder::{Place, key};
@@ -136,7 +136,7 @@ impl Callee {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn mark(back: u64, name: &str) {
     // Its writes are unknown; recorded as a write, it forbids whatever a write would forbid.
-    let _ = state::with(|recorder| recorder.access_of(key(back, true), 0, 0, Kind::Opaque, name));
+    let _ = state::with(|recorder| recorder.access_of(key(back, true), 0, 0, AccessKind::Opaque, name));
 }
 
 /// Set once calls are marked.
@@ -153,7 +153,7 @@ pub(crate) fn watch() {
 
 /// Handles a new instrumented part of the process. Its calls are marked if those of other parts are; calls
 /// that cause hazards are marked in any case.
-pub(crate) fn added(base: usize, dynamic: usize) {
+pub(crate) fn part_added(base: usize, dynamic: usize) {
     mark_calls(base, dynamic, WATCHING.load(Ordering::Acquire));
 }
 

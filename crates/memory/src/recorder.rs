@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use hayase_trace::memory::{Folder, Kind, Nest, Run, Sink, Site, Totals, Writer};
+use hayase_trace::memory::{AccessKind, Folder, Nest, Run, Sink, Site, Totals, Writer};
 
 mod blocks;
 
@@ -16,12 +16,12 @@ use blocks::Blocks;
 /// An open run. One cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
-struct Slot {
+struct OpenRun {
     /// Site: address, direction and kind; 0 if free.
     key: u64,
     /// Address of the next access, if the run continues.
     next: u64,
-    /// Position of the next access, if the run continues; `NEVER` while that is not known.
+    /// Position of the next access, if the run continues; `NO_POSITION` while that is not known.
     at: u64,
     /// Distance between addresses; for a run of one access: its address; for a gather: distance between
     /// positions.
@@ -39,11 +39,11 @@ struct Slot {
 const GATHER: u64 = u64::MAX;
 
 /// A position that no access has.
-const NEVER: u64 = u64::MAX;
+const NO_POSITION: u64 = u64::MAX;
 
 /// Data of a site that is rarely needed.
 #[derive(Debug)]
-struct Side {
+struct SiteData {
     site: u32,
     /// Size of the accesses of the open run \[B\].
     size: u64,
@@ -56,12 +56,12 @@ struct Side {
 #[derive(Debug)]
 pub struct Recorder<W: Write> {
     /// A hash table with linear probing; at most half full.
-    slots: Box<[Slot]>,
+    slots: Box<[OpenRun]>,
     /// 64 minus the number of bits of an index of `slots`.
     shift: u32,
     /// Position of the next access.
     position: u64,
-    sides: Vec<Side>,
+    sides: Vec<SiteData>,
     /// Sites with an open run or nest, as indices of `slots`, in the order of their first access in the interval.
     active: Vec<u32>,
     blocks: Blocks,
@@ -106,7 +106,7 @@ impl<W: Write> Recorder<W> {
     /// Those of `out`.
     pub fn new(out: W, notes: &[(&str, &str)]) -> io::Result<Self> {
         Ok(Self {
-            slots: vec![Slot::default(); 1 << SLOTS_LOG2].into_boxed_slice(),
+            slots: vec![OpenRun::default(); 1 << SLOTS_LOG2].into_boxed_slice(),
             shift: 64 - SLOTS_LOG2,
             position: 0,
             sides: Vec::new(),
@@ -158,12 +158,12 @@ impl<W: Write> Recorder<W> {
 
     /// Records an access of the program.
     pub fn access(&mut self, key: u64, address: u64, size: u64) {
-        self.access_of(key, address, size, Kind::Plain, "");
+        self.access_of(key, address, size, AccessKind::Plain, "");
     }
 
     /// Records an access by a site of any kind; `name` is the accessing function.
     #[inline(never)]
-    pub fn access_of(&mut self, key: u64, address: u64, size: u64, kind: Kind, name: &str) {
+    pub fn access_of(&mut self, key: u64, address: u64, size: u64, kind: AccessKind, name: &str) {
         let index = self.find(key, kind, name);
         let position = self.position;
         self.position = position + 1;
@@ -206,17 +206,17 @@ impl<W: Write> Recorder<W> {
             {
                 // It has room: it has just begun.
                 if side.folder.gather(address) {
-                    (slot.count, slot.at, slot.stride, slot.step) = (GATHER, NEVER, step, at + step);
+                    (slot.count, slot.at, slot.stride, slot.step) = (GATHER, NO_POSITION, step, at + step);
                     return;
                 }
             }
         }
-        (slot.count, slot.at, slot.stride, slot.step) = (1, NEVER, address, position);
+        (slot.count, slot.at, slot.stride, slot.step) = (1, NO_POSITION, address, position);
         side.size = size;
     }
 
     /// Returns the index of a site in the table; adds it if it is new.
-    fn find(&mut self, key: u64, kind: Kind, name: &str) -> usize {
+    fn find(&mut self, key: u64, kind: AccessKind, name: &str) -> usize {
         // One call may tell of accesses and be marked, or end one block and begin another.
         let key = key & !(!0 << KIND) | (kind as u64) << KIND;
         let mask = self.slots.len() - 1;
@@ -235,14 +235,14 @@ impl<W: Write> Recorder<W> {
         let address = ((key & !(!0 << KIND)) >> 1).wrapping_sub(1);
         let site = Site { address, write: key & 1 != 0, kind, name: name.into() };
         let site = self.writer.site(&site);
-        self.slots[index] = Slot { key, at: NEVER, side: self.sides.len() as u32, ..Slot::default() };
-        self.sides.push(Side { site, size: 0, active: false, folder: Folder::default() });
+        self.slots[index] = OpenRun { key, at: NO_POSITION, side: self.sides.len() as u32, ..OpenRun::default() };
+        self.sides.push(SiteData { site, size: 0, active: false, folder: Folder::default() });
         index
     }
 
     fn grow(&mut self) {
         let old = std::mem::take(&mut self.slots);
-        self.slots = vec![Slot::default(); 2 * old.len()].into_boxed_slice();
+        self.slots = vec![OpenRun::default(); 2 * old.len()].into_boxed_slice();
         self.shift -= 1;
         let mask = self.slots.len() - 1;
         let mut moved = vec![0; old.len()];
@@ -265,7 +265,7 @@ impl<W: Write> Recorder<W> {
     /// Sets the number of the next call: the first interval is before the call that comes first, whatever its
     /// number.
     pub fn name_interval(&mut self, number: u64) {
-        if !self.writer.is_told() {
+        if !self.writer.has_records() {
             let result = self.writer.interval(number);
             note(&mut self.error, result);
         }
@@ -274,11 +274,11 @@ impl<W: Write> Recorder<W> {
     /// Records that the function of this site began or ended, with variables at `low..high`, before the
     /// access with this position.
     pub fn frame(&mut self, key: u64, low: u64, high: u64, position: u64) {
-        self.mark(key, Kind::Frame, "", (low, high), position);
+        self.mark(key, AccessKind::Frame, "", (low, high), position);
     }
 
     /// Writes a record that is not an access.
-    fn mark(&mut self, key: u64, kind: Kind, name: &str, (low, high): (u64, u64), position: u64) {
+    fn mark(&mut self, key: u64, kind: AccessKind, name: &str, (low, high): (u64, u64), position: u64) {
         let index = self.find(key, kind, name);
         let Some(side) = self.sides.get(self.slots[index].side as usize) else { return };
         let mark = Nest::new(side.site, high.saturating_sub(low), low, position, &[]);
@@ -303,10 +303,10 @@ impl<W: Write> Recorder<W> {
     pub fn call(&mut self, number: u64) {
         self.name_interval(number);
         for (Block { place, low, high, .. }, position) in self.blocks.take() {
-            self.mark(key(place.address, true), Kind::Block, place.name, (low, high), position);
+            self.mark(key(place.address, true), AccessKind::Block, place.name, (low, high), position);
         }
         for (place, begins, position) in std::mem::take(&mut self.hazards) {
-            self.mark(key(place.address, begins), Kind::Hazard, place.name, (0, 0), position);
+            self.mark(key(place.address, begins), AccessKind::Hazard, place.name, (0, 0), position);
         }
         self.close();
         let result = self.writer.interval(number.wrapping_add(1));
@@ -322,7 +322,7 @@ impl<W: Write> Recorder<W> {
                 let result = side.folder.run(&run, &mut self.writer);
                 note(&mut self.error, result);
             }
-            (slot.count, slot.at) = (0, NEVER);
+            (slot.count, slot.at) = (0, NO_POSITION);
             let result = side.folder.flush(&mut self.writer);
             note(&mut self.error, result);
         }
@@ -362,12 +362,12 @@ fn note(first: &mut Option<io::Error>, result: io::Result<()>) {
     }
 }
 
-impl Slot {
+impl OpenRun {
     /// Returns the open run.
     #[inline]
-    fn close(&self, side: &Side) -> Option<Run> {
+    fn close(&self, side: &SiteData) -> Option<Run> {
         let Self { next, at, stride, step, count, .. } = *self;
-        let Side { site, size, .. } = *side;
+        let SiteData { site, size, .. } = *side;
         match count {
             0 | GATHER => None,
             1 => Some(Run { site, size, base: stride, first: step, stride: 0, count, step: 0 }),

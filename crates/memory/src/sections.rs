@@ -3,7 +3,7 @@
 
 use std::slice;
 
-use hayase_trace::memory::Kind;
+use hayase_trace::memory::AccessKind;
 
 use crate::recorder::{Place, key};
 use crate::state;
@@ -96,5 +96,5 @@ unsafe fn access(place: Place, array: u64, write: bool) -> u64 {
 
 fn note(place: Place, address: u64, size: u64, write: bool) {
     let site = key(place.address, write);
-    let _ = state::with(|recorder| recorder.access_of(site, address, size, Kind::Library, place.name));
+    let _ = state::with(|recorder| recorder.access_of(site, address, size, AccessKind::Library, place.name));
 }

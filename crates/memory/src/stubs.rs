@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::opaque::Callee;
 
 /// Largest number of functions with stubs.
-const MOST: usize = 1 << 14;
+const MAX_STUBS: usize = 1 << 14;
 
 /// Functions behind stubs, by index; they are never freed.
-static CALLEES: [AtomicPtr<Callee>; MOST] = [const { AtomicPtr::new(ptr::null_mut()) }; MOST];
+static CALLEES: [AtomicPtr<Callee>; MAX_STUBS] = [const { AtomicPtr::new(ptr::null_mut()) }; MAX_STUBS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn callee(index: usize) -> Option<&'static Callee> {
@@ -183,17 +183,17 @@ impl Stubs {
             let place = (place & !0xffff) as *mut c_void;
             let flags = flags | libc::MAP_FIXED_NOREPLACE;
             // SAFETY: asks for new memory where there is none yet.
-            let memory = unsafe { libc::mmap(place, MOST * STUB, protection, flags, -1, 0) };
+            let memory = unsafe { libc::mmap(place, MAX_STUBS * STUB, protection, flags, -1, 0) };
             if memory == place {
                 return Some(Self { memory: memory.cast(), count: 0 });
             }
             if memory != libc::MAP_FAILED {
                 // SAFETY: the memory comes from a system that does not know the flag.
-                unsafe { libc::munmap(memory, MOST * STUB) };
+                unsafe { libc::munmap(memory, MAX_STUBS * STUB) };
             }
         }
         // SAFETY: asks for new memory anywhere: calls through the table of addresses reach it.
-        let memory = unsafe { libc::mmap(ptr::null_mut(), MOST * STUB, protection, flags, -1, 0) };
+        let memory = unsafe { libc::mmap(ptr::null_mut(), MAX_STUBS * STUB, protection, flags, -1, 0) };
         (memory != libc::MAP_FAILED).then_some(Self { memory: memory.cast(), count: 0 })
     }
 
@@ -227,7 +227,7 @@ impl Stubs {
     /// Makes the stubs executable and no longer writable.
     pub(crate) fn protect(self) {
         // SAFETY: the memory that `new` was given.
-        unsafe { libc::mprotect(self.memory.cast(), MOST * STUB, libc::PROT_READ | libc::PROT_EXEC) };
+        unsafe { libc::mprotect(self.memory.cast(), MAX_STUBS * STUB, libc::PROT_READ | libc::PROT_EXEC) };
     }
 }
 

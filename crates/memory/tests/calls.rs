@@ -10,10 +10,10 @@ use std::process::Command;
 
 use common::{build, place, run};
 use hayase_needs::is_there;
-use hayase_trace::memory::{Intervals, Kind, Nest};
+use hayase_trace::memory::{AccessKind, Intervals, Nest};
 
 /// A record: kind, name, writes (begins), address, size.
-type Record = (Kind, String, bool, u64, u64);
+type Record = (AccessKind, String, bool, u64, u64);
 
 struct Recorded {
     /// Records of each interval, in order.
@@ -67,14 +67,14 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
 
 impl Recorded {
     /// Returns the records of a kind in an interval.
-    fn of(&self, interval: u64, kind: Kind) -> Vec<&Record> {
+    fn of(&self, interval: u64, kind: AccessKind) -> Vec<&Record> {
         self.records.get(&interval).into_iter().flatten().filter(|record| record.0 == kind).collect()
     }
 
     /// Asserts that exactly these blocks, by address and name, begin or end in an interval; each has at least
     /// this size.
     fn check_blocks(&self, interval: u64, expected: &[(char, &str, u64)]) {
-        let found = self.of(interval, Kind::Block);
+        let found = self.of(interval, AccessKind::Block);
         assert_eq!(found.len(), expected.len(), "interval {interval}: {found:x?}");
         for (block, (address, name, size)) in found.iter().zip(expected) {
             let (_, function, write, low, length) = block;
@@ -85,7 +85,7 @@ impl Recorded {
 
     /// Asserts that a function makes exactly these accesses in an interval: by address, offset, size and
     /// direction.
-    fn check(&self, interval: u64, kind: Kind, name: &str, expected: &[(char, u64, u64, bool)]) {
+    fn check(&self, interval: u64, kind: AccessKind, name: &str, expected: &[(char, u64, u64, bool)]) {
         let of = self.of(interval, kind);
         let mut found: Vec<_> =
             of.iter().filter(|record| record.1 == name).map(|record| (record.3, record.4, record.2)).collect();
@@ -101,7 +101,7 @@ impl Recorded {
     fn hazards(&self) -> Vec<(u64, &str, bool)> {
         let all =
             self.records.iter().flat_map(|(interval, records)| records.iter().map(move |record| (interval, record)));
-        all.filter(|(_, record)| record.0 == Kind::Hazard)
+        all.filter(|(_, record)| record.0 == AccessKind::Hazard)
             .map(|(interval, record)| (*interval, &*record.1, record.2))
             .collect()
     }
@@ -120,7 +120,7 @@ fn blocks_begin_and_end_where_the_program_makes_and_frees_them() {
         recorded.check_blocks(12, &[('a', "posix_memalign", 4096)]);
         // Neighbours are merged into one block: all their bytes are there, in few notes.
         for interval in [6, 7] {
-            let blocks = recorded.of(interval, Kind::Block);
+            let blocks = recorded.of(interval, AccessKind::Block);
             let (low, high) = blocks.iter().fold((u64::MAX, 0), |(low, high), b| (low.min(b.3), high.max(b.3 + b.4)));
             assert!(blocks.len() <= 2000 && high - low >= 3000 * 64, "{compiler}: {}", blocks.len());
         }
@@ -167,9 +167,9 @@ fn arguments_of_mpi_are_accessed_as_the_standard_says() {
     for (compiler, handle, status) in [("mpicc.openmpi", 8, 24), ("mpicc.mpich", 4, 20)] {
         let Some(recorded) = recorded(compiler, "arguments.c") else { continue };
         let check = |interval, kind, name: &str, expected: &[_]| recorded.check(interval, kind, name, expected);
-        check(1, Kind::Call, "MPI_Sendrecv", &[('s', 0, status, true)]);
-        check(2, Kind::Library, "MPI_Get_count", &[('s', 0, status, false), ('c', 0, 4, true)]);
-        check(3, Kind::Call, "MPI_Irecv", &[]);
+        check(1, AccessKind::Call, "MPI_Sendrecv", &[('s', 0, status, true)]);
+        check(2, AccessKind::Library, "MPI_Get_count", &[('s', 0, status, false), ('c', 0, 4, true)]);
+        check(3, AccessKind::Call, "MPI_Irecv", &[]);
         let waited = [
             ('q', 0, 3 * handle, false),
             ('q', 0, 3 * handle, true),
@@ -177,23 +177,23 @@ fn arguments_of_mpi_are_accessed_as_the_standard_says() {
             ('i', 0, 12, true),
             ('t', 0, 3 * status, true),
         ];
-        check(4, Kind::Call, "MPI_Waitsome", &waited);
-        check(5, Kind::Call, "MPI_Waitall", &[('q', 0, 3 * handle, false), ('q', 0, 3 * handle, true)]);
+        check(4, AccessKind::Call, "MPI_Waitsome", &waited);
+        check(5, AccessKind::Call, "MPI_Waitall", &[('q', 0, 3 * handle, false), ('q', 0, 3 * handle, true)]);
         // From the first to the fourth of a column of two.
         let packed = [('x', 0, 32, false), ('p', 0, 4, false), ('b', 0, 200, true), ('p', 0, 4, true)];
-        check(6, Kind::Library, "MPI_Pack", &packed);
-        check(7, Kind::Call, "MPI_Allgatherv", &[('n', 0, 4, false), ('d', 0, 4, false)]);
-        check(8, Kind::Call, "MPI_Iprobe", &[('f', 0, 4, true)]);
+        check(6, AccessKind::Library, "MPI_Pack", &packed);
+        check(7, AccessKind::Call, "MPI_Allgatherv", &[('n', 0, 4, false), ('d', 0, 4, false)]);
+        check(8, AccessKind::Call, "MPI_Iprobe", &[('f', 0, 4, true)]);
         recorded.check_blocks(9, &[('m', "MPI_Alloc_mem", 5000)]);
         recorded.check_blocks(10, &[('m', "MPI_Free_mem", 5000)]);
         let hazards = [(11, "errors return", true), (14, "window", true), (16, "window", false)];
         let count = if compiler == "mpicc.mpich" { 3 } else { 1 };
         assert_eq!(recorded.hazards(), hazards[..count], "{compiler}");
-        let marks: Vec<_> = recorded.of(12, Kind::Opaque).iter().map(|mark| &mark.1).collect();
+        let marks: Vec<_> = recorded.of(12, AccessKind::Opaque).iter().map(|mark| &mark.1).collect();
         assert!(marks.iter().any(|name| name.contains("through a pointer")), "{compiler}: {marks:?}");
-        check(13, Kind::Library, "gettimeofday", &[('z', 0, 16, true)]);
+        check(13, AccessKind::Library, "gettimeofday", &[('z', 0, 16, true)]);
         for interval in (1..=11).chain([13]) {
-            let opaque = recorded.of(interval, Kind::Opaque);
+            let opaque = recorded.of(interval, AccessKind::Opaque);
             // Functions that show objects and set marks.
             assert!(
                 opaque.iter().all(|mark| mark.1.contains("not instrumented") || mark.1.contains("printf")),
@@ -209,21 +209,21 @@ fn arguments_of_fortran_are_read_by_address() {
     for (compiler, status) in [("mpifort.openmpi", 24), ("mpifort.mpich", 20)] {
         let Some(mut recorded) = recorded(compiler, "arguments.f90") else { continue };
         // Count, datatype, rank, tag and communicator are numbers at some address.
-        let is_number = |record: &Record| record.0 == Kind::Call && !record.2 && record.4 == 4;
+        let is_number = |record: &Record| record.0 == AccessKind::Call && !record.2 && record.4 == 4;
         assert_eq!(recorded.records[&1].iter().filter(|record| is_number(record)).count(), 5, "{compiler}");
         recorded.records.values_mut().for_each(|records| records.retain(|record| !is_number(record)));
         let check = |interval, kind, name: &str, expected: &[_]| recorded.check(interval, kind, name, expected);
-        check(1, Kind::Call, "MPI_Irecv", &[]);
-        check(2, Kind::Call, "MPI_Isend", &[]);
-        check(3, Kind::Call, "MPI_Waitall", &[('q', 0, 8, false), ('q', 0, 8, true), ('t', 0, 2 * status, true)]);
-        let counted = recorded.of(4, Kind::Library);
+        check(1, AccessKind::Call, "MPI_Irecv", &[]);
+        check(2, AccessKind::Call, "MPI_Isend", &[]);
+        check(3, AccessKind::Call, "MPI_Waitall", &[('q', 0, 8, false), ('q', 0, 8, true), ('t', 0, 2 * status, true)]);
+        let counted = recorded.of(4, AccessKind::Library);
         let has = |at: char, size, write| {
             counted.iter().any(|record| record.3 == recorded.addresses[&at] && record.4 == size && record.2 == write)
         };
         assert!(has('t', status, false) && has('n', 4, true), "{compiler}: {counted:x?}");
-        check(5, Kind::Call, "MPI_Probe", &[]);
-        check(6, Kind::Call, "MPI_Probe", &[('s', 0, status, true)]);
-        let reduced = recorded.of(7, Kind::Library);
+        check(5, AccessKind::Call, "MPI_Probe", &[]);
+        check(6, AccessKind::Call, "MPI_Probe", &[('s', 0, status, true)]);
+        let reduced = recorded.of(7, AccessKind::Library);
         let expected = [('x', 16, false), ('y', 0, false), ('y', 0, true)];
         for (at, offset, write) in expected {
             let low = recorded.addresses[&at] + offset;
@@ -237,7 +237,7 @@ fn arguments_of_fortran_are_read_by_address() {
         let expected: Vec<(u64, u64)> =
             (2..5_u64).flat_map(|j| (0..5).map(move |i| (8 * (10 * j + 2 * i), 8))).collect();
         assert_eq!(read, expected, "{compiler}");
-        let copies = recorded.of(9, Kind::Library);
+        let copies = recorded.of(9, AccessKind::Library);
         assert!(copies.iter().filter(|copy| copy.2).all(|copy| copy.4 == 120), "{compiler}: {copies:x?}");
     }
 }

@@ -13,7 +13,7 @@ use std::process::Command;
 use common::{build, library, place, run};
 use hayase_needs::is_there;
 
-use hayase_trace::memory::{Intervals, Kind, Nest, Site};
+use hayase_trace::memory::{AccessKind, Intervals, Nest, Site};
 
 /// An access: address, number of bytes, true if written.
 type Access = (u64, u64, bool);
@@ -74,7 +74,7 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
         }
         for (site, access) in by_position.into_values() {
             match site.kind {
-                Kind::Plain => recorded.plain.entry(interval.number).or_default().push(access),
+                AccessKind::Plain => recorded.plain.entry(interval.number).or_default().push(access),
                 _ => recorded.named.push((interval.number, site.name, access)),
             }
         }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 
 use crate::library::Library;
-use crate::status::Room;
+use crate::status::StatusRoom;
 use crate::{Handle, Status, StatusLayout};
 
 /// MPI libraries, by binary interface.
@@ -171,7 +171,7 @@ impl Abi {
 
     /// Returns room for statuses, for programs that ask for none where one is needed.
     pub fn statuses(&self, count: usize) -> Statuses {
-        Statuses { room: vec![Room::default(); count.max(1)] }
+        Statuses { room: vec![StatusRoom::default(); count.max(1)] }
     }
 
     /// Reads entry `index` of statuses.
@@ -188,14 +188,14 @@ impl Abi {
 /// Room for statuses of any library.
 #[derive(Clone, Debug, Default)]
 pub struct Statuses {
-    room: Vec<Room>,
+    room: Vec<StatusRoom>,
 }
 
 impl Statuses {
     /// Returns room for at least `count` statuses, to be passed to the library; its earlier content is lost.
     pub fn of(&mut self, count: usize) -> *mut c_void {
         if self.room.len() < count.max(1) {
-            self.room.resize(count.max(1), Room::default());
+            self.room.resize(count.max(1), StatusRoom::default());
         }
         self.room.as_mut_ptr().cast()
     }

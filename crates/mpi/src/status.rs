@@ -43,7 +43,7 @@ pub struct Status {
 /// Room that is large and aligned enough for a status of any supported MPI.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(16))]
-pub(crate) struct Room(pub [u64; 4]);
+pub(crate) struct StatusRoom(pub [u64; 4]);
 
 impl StatusLayout {
     /// Open MPI: `int source, tag, error, cancelled; size_t bytes`.

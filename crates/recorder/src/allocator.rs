@@ -19,7 +19,7 @@ const SLAB: usize = 1 << 20;
 
 /// The allocator.
 #[derive(Debug)]
-pub struct Own {
+pub struct RecorderAllocator {
     locked: AtomicBool,
     state: UnsafeCell<State>,
 }
@@ -34,9 +34,9 @@ struct State {
 }
 
 // SAFETY: the state is used under the lock only.
-unsafe impl Sync for Own {}
+unsafe impl Sync for RecorderAllocator {}
 
-impl Own {
+impl RecorderAllocator {
     /// Creates an allocator without memory.
     pub const fn new() -> Self {
         let state = State { free: [null_mut(); CLASSES], at: null_mut(), left: 0 };
@@ -54,7 +54,7 @@ impl Own {
     }
 }
 
-impl Default for Own {
+impl Default for RecorderAllocator {
     fn default() -> Self {
         Self::new()
     }
@@ -78,7 +78,7 @@ fn pages(size: usize) -> *mut u8 {
 // SAFETY: pieces of a class are as large and as aligned as requested (slabs begin at a page, and are cut into
 // pieces at multiples of their size); large ones are whole pages. No piece is given out twice before it comes
 // back.
-unsafe impl GlobalAlloc for Own {
+unsafe impl GlobalAlloc for RecorderAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(class) = class(&layout) else {
             // Nothing here needs more than the alignment of a page.
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn pieces_do_not_overlap_and_are_aligned() {
-        let own = Own::new();
+        let own = RecorderAllocator::new();
         let mut taken: Vec<(usize, Layout)> = Vec::new();
         for round in 0..2000_usize {
             let size = (round * 7919) % 70_000 + 1;
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_grows_keeps_its_content() {
-        let own = Own::new();
+        let own = RecorderAllocator::new();
         // SAFETY: layouts are those that the piece was taken with.
         unsafe {
             let mut layout = Layout::from_size_align(10, 8).unwrap();

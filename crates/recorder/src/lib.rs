@@ -33,4 +33,4 @@ pub mod token;
 
 /// See [`allocator`].
 #[global_allocator]
-static OWN: allocator::Own = allocator::Own::new();
+static ALLOCATOR: allocator::RecorderAllocator = allocator::RecorderAllocator::new();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{How, MPIS, Stream, run};
+use common::{MPIS, RunOptions, Stream, run};
 use hayase_trace::{Call, Clock};
 
 /// Returns the computation before barriers \[ns\].
@@ -26,7 +26,8 @@ fn time_asleep_is_computation_unless_processor_time_alone_is_asked_for() {
             for (clock, counts) in [("auto", true), ("cpu", false)] {
                 let what = format!("{mpi}, token {token}, {clock}");
                 let variables = [("HAYASE_CAPTURE_TOKEN", token), ("HAYASE_CAPTURE_CLOCK", clock)];
-                let Some(run) = run(mpi, "blocked", How { ranks: 2, arguments: &[], variables: &variables }) else {
+                let Some(run) = run(mpi, "blocked", RunOptions { ranks: 2, arguments: &[], variables: &variables })
+                else {
                     continue;
                 };
                 run.assert_success(&what);

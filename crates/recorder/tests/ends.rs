@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{How, MPIS, TOKEN, run};
+use common::{MPIS, RunOptions, TOKEN, run};
 
 /// Ends of programs: the argument, the reason in the trace of the rank that ends, and the number of its
 /// calls.
@@ -22,7 +22,10 @@ const ENDS: [(&str, &str, usize); 8] = [
 fn nothing_is_lost_when_a_program_does_not_end_well() {
     for mpi in MPIS {
         for (how, note, calls) in ENDS {
-            let Some(run) = run(mpi, "ends", How { ranks: 2, arguments: &[how], ..How::default() }) else { continue };
+            let Some(run) = run(mpi, "ends", RunOptions { ranks: 2, arguments: &[how], ..RunOptions::default() })
+            else {
+                continue;
+            };
             assert!(!run.output.status.success(), "{mpi} {how}");
             let stream = run.stream(1);
             let said = stream.notes.iter().find(|(name, _)| name == "ended").map(|(_, text)| text.as_str());
@@ -46,7 +49,7 @@ fn a_deadlock_is_found_and_named() {
             ("collective", "rank 1: Barrier waits for the other ranks of its communicator, at deadlock+0x"),
             ("end", "rank 0: has ended"),
         ] {
-            let how_to = How { ranks: 3, arguments: &[how], variables: TOKEN };
+            let how_to = RunOptions { ranks: 3, arguments: &[how], variables: TOKEN };
             let Some(run) = run(mpi, "deadlock", how_to) else { continue };
             // The ranks end with 3; a launcher that kills the others may report that instead.
             assert!(!run.output.status.success(), "{mpi} {how}");
@@ -65,7 +68,7 @@ fn a_deadlock_is_found_and_named() {
 #[test]
 fn a_program_that_polls_gets_on_with_the_token() {
     for mpi in MPIS {
-        let how = How { ranks: 3, arguments: &["poll"], variables: TOKEN };
+        let how = RunOptions { ranks: 3, arguments: &["poll"], variables: TOKEN };
         let Some(run) = run(mpi, "deadlock", how) else { continue };
         run.assert_success(mpi);
         // For any number of tests, there is one call that found nothing and one that found something.

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/machine_code.rs"]
 mod machine_code;
 
-use common::{How, MPIS, library, run, run_plainly};
+use common::{MPIS, RunOptions, library, run, run_plainly};
 
 /// Returns the output of the program, a line a rank and call, in a fixed order.
 fn lines(output: &std::process::Output, what: &str) -> Vec<String> {
@@ -23,7 +23,7 @@ fn flags_traps_and_rounding_are_those_of_a_run_that_is_not_recorded() {
     let wall = [("HAYASE_CAPTURE_CLOCK", "wall"), ("HAYASE_CAPTURE_STOP_SECONDS", "1000000000000")];
     for mpi in MPIS {
         for mode in ["flags", "trap", "early"] {
-            let how = How { arguments: &[mode], ..How::default() };
+            let how = RunOptions { arguments: &[mode], ..RunOptions::default() };
             let Some(plain) = run_plainly(mpi, "environment", how) else { continue };
             let expected = lines(&plain.output, &format!("{mpi} {mode}, not recorded"));
             assert!(expected.iter().any(|line| line.contains("20000 messages raise 0")), "{expected:?}");
@@ -31,7 +31,7 @@ fn flags_traps_and_rounding_are_those_of_a_run_that_is_not_recorded() {
             assert!(cfg!(not(target_arch = "x86_64")) || expected.iter().any(|line| line.contains(raised)));
             for variables in [&[][..], &limited, &token, &wall] {
                 let what = format!("{mpi} {mode} {variables:?}");
-                let recorded = run(mpi, "environment", How { variables, ..how }).expect("this MPI is installed");
+                let recorded = run(mpi, "environment", RunOptions { variables, ..how }).expect("this MPI is installed");
                 assert_eq!(lines(&recorded.output, &what), expected, "{what}");
                 assert!(recorded.stream(0).events.len() > 40_000, "{what}: it is recorded");
             }

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{How, MPIS, Run, run_compiled};
+use common::{MPIS, Run, RunOptions, run_compiled};
 use hayase_trace::{Call, Event, Site};
 
 /// Compilers with options, and true if callers can be found in their code.
@@ -45,7 +45,7 @@ fn said(run: &Run) -> Vec<(i32, Vec<u64>)> {
 fn callers_are_those_that_each_function_knows() {
     for mpi in MPIS {
         for &(way, found) in WAYS {
-            let how = How { ranks: 1, ..How::default() };
+            let how = RunOptions { ranks: 1, ..RunOptions::default() };
             let Some(run) = run_compiled(mpi, "paths", way, how) else { continue };
             run.assert_success(&format!("{mpi} {way}"));
             let (sites, events) = recorded(&run);
@@ -81,7 +81,7 @@ fn callers_are_those_that_each_function_knows() {
 #[test]
 fn as_many_callers_are_kept_as_were_asked_for() {
     for depth in ["0", "1", "3"] {
-        let how = How { ranks: 1, variables: &[("HAYASE_CAPTURE_DEPTH", depth)], ..How::default() };
+        let how = RunOptions { ranks: 1, variables: &[("HAYASE_CAPTURE_DEPTH", depth)], ..RunOptions::default() };
         let Some(run) = run_compiled(MPIS[0], "paths", "gcc -O2", how) else { return };
         run.assert_success(depth);
         let (sites, events) = recorded(&run);

@@ -4,8 +4,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{How, MPIS, Stream, TOKEN, run};
-use hayase_trace::{Call, Clock, Event, Flags, Kind};
+use common::{MPIS, RunOptions, Stream, TOKEN, run};
+use hayase_trace::{Call, CallKind, Clock, Event, Flags};
 
 /// Sends and receives of all ranks, by communicator, sender, receiver and tag: their sizes in order.
 type Messages = BTreeMap<(u64, u32, u32, i32), Vec<u64>>;
@@ -27,21 +27,21 @@ fn messages(streams: &[Stream]) -> (Messages, Messages) {
         };
         for event in &stream.events {
             match event.call.kind() {
-                Kind::Send | Kind::Isend => send(event),
-                Kind::Recv | Kind::Irecv => {
+                CallKind::Send | CallKind::Isend => send(event),
+                CallKind::Recv | CallKind::Irecv => {
                     assert!(!event.flags.has(Flags::CAPACITY), "what came is known: {event:?}");
                     receive(event, event.peer, event.tag, event.bytes);
                 }
-                Kind::Sendrecv => {
+                CallKind::Sendrecv => {
                     send(event);
                     receive(event, event.peer2, event.tag2, event.bytes2);
                 }
-                Kind::SendInit | Kind::RecvInit => drop(persistent.insert(event.requests[0], event.clone())),
-                Kind::Start => {
+                CallKind::SendInit | CallKind::RecvInit => drop(persistent.insert(event.requests[0], event.clone())),
+                CallKind::Start => {
                     for number in &event.requests {
                         let made = &persistent[number];
                         match made.call.kind() {
-                            Kind::SendInit => send(made),
+                            CallKind::SendInit => send(made),
                             // The start has its own event, because the receive left its source open.
                             _ if event.peer >= 0 => receive(event, event.peer, event.tag, event.bytes),
                             _ => receive(made, made.peer, made.tag, made.bytes),
@@ -65,10 +65,10 @@ fn requests_are_sound(stream: &Stream) {
             assert_eq!(event.requests, [last + 1], "{event:?}");
             last += 1;
             match event.call.kind() {
-                Kind::SendInit | Kind::RecvInit => persistent.push(last),
+                CallKind::SendInit | CallKind::RecvInit => persistent.push(last),
                 _ => open.push(last),
             }
-        } else if matches!(event.call.kind(), Kind::Wait | Kind::WaitAny | Kind::Test) {
+        } else if matches!(event.call.kind(), CallKind::Wait | CallKind::WaitAny | CallKind::Test) {
             for number in &event.requests {
                 if !persistent.contains(number) {
                     let at = open.iter().position(|open| open == number);
@@ -80,7 +80,7 @@ fn requests_are_sound(stream: &Stream) {
     assert_eq!(open, [], "requests that are never complete");
 }
 
-fn streams(program: &str, mpi: &str, how: How) -> Option<(common::Run, Vec<Stream>)> {
+fn streams(program: &str, mpi: &str, how: RunOptions) -> Option<(common::Run, Vec<Stream>)> {
     let run = run(mpi, program, how)?;
     run.assert_success(&format!("{program} under {mpi}"));
     let streams: Vec<Stream> = (0..how.ranks).map(|rank| run.stream(rank)).collect();
@@ -102,7 +102,10 @@ fn streams(program: &str, mpi: &str, how: How) -> Option<(common::Run, Vec<Strea
 fn every_message_is_recorded_at_both_ends_with_one_size() {
     for mpi in MPIS {
         for variables in [&[], TOKEN] {
-            let Some((_run, streams)) = streams("messages", mpi, How { variables, ..How::default() }) else { continue };
+            let Some((_run, streams)) = streams("messages", mpi, RunOptions { variables, ..RunOptions::default() })
+            else {
+                continue;
+            };
             let (sent, received) = messages(&streams);
             assert_eq!(sent, received, "{mpi} {variables:?}");
             // From an even rank: 3 blocking, 4 + 2 not blocking, 3 to be probed for, 3 persistent; exchanges
@@ -121,7 +124,7 @@ fn every_message_is_recorded_at_both_ends_with_one_size() {
 #[test]
 fn wildcards_and_cancelled_receives_say_what_came_of_them() {
     for mpi in MPIS {
-        let Some((_run, streams)) = streams("messages", mpi, How::default()) else { continue };
+        let Some((_run, streams)) = streams("messages", mpi, RunOptions::default()) else { continue };
         let first = streams[1].events.iter().find(|event| event.call == Call::Recv).unwrap();
         assert_eq!((first.peer, first.tag, first.bytes), (0, 1, 800), "{mpi}");
         assert!(first.flags.has(Flags::ANY_SOURCE) && first.flags.has(Flags::ANY_TAG));
@@ -134,14 +137,14 @@ fn wildcards_and_cancelled_receives_say_what_came_of_them() {
 fn a_persistent_receive_that_leaves_open_from_whom_says_at_each_start_who_it_was() {
     for mpi in MPIS {
         for variables in [&[], TOKEN] {
-            let how = How { ranks: 4, variables, ..How::default() };
+            let how = RunOptions { ranks: 4, variables, ..RunOptions::default() };
             let Some((_run, streams)) = streams("persistent", mpi, how) else { continue };
             let (sent, received) = messages(&streams);
             assert_eq!(sent, received, "{mpi} {variables:?}");
             // Three senders, five rounds; sizes and tags differ from round to round.
             assert_eq!(sent.values().map(Vec::len).sum::<usize>(), 3 * 5 + 3);
             let starts: Vec<&Event> =
-                streams[0].events.iter().filter(|event| event.call.kind() == Kind::Start).collect();
+                streams[0].events.iter().filter(|event| event.call.kind() == CallKind::Start).collect();
             let open: Vec<_> = starts.iter().filter(|event| event.flags.has(Flags::ANY_SOURCE)).collect();
             assert_eq!(open.len(), 3 * 5 + 1, "{mpi}");
             assert_eq!(
@@ -168,7 +171,7 @@ fn a_persistent_receive_that_leaves_open_from_whom_says_at_each_start_who_it_was
 fn members_of_a_communicator_agree_on_it_and_on_its_operations() {
     for mpi in MPIS {
         for (ranks, variables) in [(4, &[][..]), (5, &[]), (4, TOKEN)] {
-            let how = How { ranks, variables, ..How::default() };
+            let how = RunOptions { ranks, variables, ..RunOptions::default() };
             let Some((_run, streams)) = streams("collectives", mpi, how) else { continue };
             let (sent, received) = messages(&streams);
             assert_eq!(sent, received, "{mpi}: messages of neighbours");
@@ -183,8 +186,10 @@ fn members_of_a_communicator_agree_on_it_and_on_its_operations() {
                     assert_eq!(*known, sides, "{mpi}: two communicators have one id");
                 }
                 for event in &stream.events {
-                    if matches!(event.call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator)
-                        && event.call != Call::CommCreateGroup
+                    if matches!(
+                        event.call.kind(),
+                        CallKind::Collective | CallKind::Icollective | CallKind::Communicator
+                    ) && event.call != Call::CommCreateGroup
                     {
                         let of = operations.entry(stream.id(event.comm)).or_default();
                         of.entry(me).or_default().push((event.call, event.peer));
@@ -207,7 +212,7 @@ fn members_of_a_communicator_agree_on_it_and_on_its_operations() {
 #[test]
 fn collective_operations_say_their_blocks() {
     for mpi in MPIS {
-        let Some((_run, streams)) = streams("collectives", mpi, How::default()) else { continue };
+        let Some((_run, streams)) = streams("collectives", mpi, RunOptions::default()) else { continue };
         for (rank, stream) in streams.iter().enumerate() {
             let on_world = |call: Call| {
                 stream
@@ -251,7 +256,9 @@ fn collective_operations_say_their_blocks() {
 #[test]
 fn a_call_site_is_an_address_of_the_program() {
     for mpi in MPIS {
-        let Some((run, streams)) = streams("messages", mpi, How { ranks: 2, ..How::default() }) else { continue };
+        let Some((run, streams)) = streams("messages", mpi, RunOptions { ranks: 2, ..RunOptions::default() }) else {
+            continue;
+        };
         let maps = std::fs::read_to_string(run.path().join("rank-00000.maps")).unwrap();
         let code: Vec<(u64, u64)> = maps
             .lines()
@@ -273,14 +280,18 @@ fn a_call_site_is_an_address_of_the_program() {
 fn a_recording_stops_when_it_is_asked_to_and_the_program_goes_on() {
     for mpi in MPIS {
         let variables = &[("HAYASE_CAPTURE_STOP_EVENTS", "5"), ("HAYASE_CAPTURE_CLOCK", "wall")];
-        let Some(run) = run(mpi, "messages", How { ranks: 2, variables, ..How::default() }) else { continue };
+        let Some(run) = run(mpi, "messages", RunOptions { ranks: 2, variables, ..RunOptions::default() }) else {
+            continue;
+        };
         run.assert_success(mpi);
         let stream = run.stream(1);
         assert!(stream.ended && stream.events.len() >= 5 && stream.events.len() < 12, "{}", stream.events.len());
         assert!(stream.events.iter().all(|event| event.cpu.is_none()), "{mpi}: real time alone");
 
         let variables = &[("HAYASE_CAPTURE_STOP_EVENTS", "5"), TOKEN[0]];
-        let Some(run) = common::run(mpi, "collectives", How { variables, ..How::default() }) else { continue };
+        let Some(run) = common::run(mpi, "collectives", RunOptions { variables, ..RunOptions::default() }) else {
+            continue;
+        };
         run.assert_success(mpi);
         assert!(run.stream(3).ended && run.stream(3).events.len() < 12, "{mpi}");
     }
@@ -289,7 +300,7 @@ fn a_recording_stops_when_it_is_asked_to_and_the_program_goes_on() {
 #[test]
 fn calls_of_one_thread_after_the_other_are_all_recorded() {
     for mpi in MPIS {
-        let how = How { ranks: 2, arguments: &["serialized"], ..How::default() };
+        let how = RunOptions { ranks: 2, arguments: &["serialized"], ..RunOptions::default() };
         let Some((_run, streams)) = streams("threads", mpi, how) else { continue };
         let sends = streams[0].events.iter().filter(|event| event.call == Call::Send).count();
         assert_eq!(sends, 4 * 100, "{mpi}");
@@ -299,7 +310,7 @@ fn calls_of_one_thread_after_the_other_are_all_recorded() {
 #[test]
 fn a_process_that_the_program_starts_leaves_the_trace_of_the_program_alone() {
     // MPICH as some systems package it cannot start processes.
-    let Some(run) = run("openmpi", "spawn", How { ranks: 1, ..How::default() }) else { return };
+    let Some(run) = run("openmpi", "spawn", RunOptions { ranks: 1, ..RunOptions::default() }) else { return };
     run.assert_success("spawn");
     let stream = run.stream(0);
     assert_eq!(stream.events.last().map(|event| event.call), Some(Call::Finalize));
@@ -310,7 +321,7 @@ fn a_process_that_the_program_starts_leaves_the_trace_of_the_program_alone() {
 fn the_newest_of_mpi_is_time_and_is_named() {
     // Open MPI 4 has none of these calls: then the program is empty.
     for variables in [&[], TOKEN] {
-        let how = How { ranks: 2, variables, ..How::default() };
+        let how = RunOptions { ranks: 2, variables, ..RunOptions::default() };
         let Some((_run, streams)) = streams("newest", "mpich", how) else { continue };
         let said = |rank: usize| {
             let note = streams[rank].notes.iter().find(|(name, _)| name == "opaque");
@@ -326,7 +337,9 @@ fn the_newest_of_mpi_is_time_and_is_named() {
 #[test]
 fn one_sided_communication_and_files_are_time_and_are_named() {
     for mpi in MPIS {
-        let Some((_run, streams)) = streams("opaque", mpi, How { ranks: 2, ..How::default() }) else { continue };
+        let Some((_run, streams)) = streams("opaque", mpi, RunOptions { ranks: 2, ..RunOptions::default() }) else {
+            continue;
+        };
         let note = streams[0].notes.iter().find(|(name, _)| name == "opaque").unwrap();
         for line in
             ["Win_create 1", "Win_fence 2", "Put 1", "Win_free 1", "File_open 1", "File_write_at 1", "File_close 1"]

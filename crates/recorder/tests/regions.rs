@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{How, MPIS, TOKEN, run};
+use common::{MPIS, RunOptions, TOKEN, run};
 use hayase_trace::Call;
 
 /// Largest ratio between the cost of a look at the clock and its measured cost.
@@ -12,7 +12,9 @@ const SLACK: u64 = 8;
 fn borders_stand_between_the_calls_where_the_program_set_them() {
     for mpi in MPIS {
         for variables in [&[], TOKEN, &[("HAYASE_CAPTURE_CLOCK", "wall")]] {
-            let Some(run) = run(mpi, "regions", How { variables, ranks: 3, ..How::default() }) else { continue };
+            let Some(run) = run(mpi, "regions", RunOptions { variables, ranks: 3, ..RunOptions::default() }) else {
+                continue;
+            };
             run.assert_success(mpi);
             for rank in 0..3 {
                 let stream = run.stream(rank);
@@ -75,7 +77,9 @@ fn borders_stand_between_the_calls_where_the_program_set_them() {
 #[test]
 fn marking_takes_no_time_of_the_program() {
     for mpi in MPIS {
-        let Some(run) = run(mpi, "regions", How { ranks: 2, variables: TOKEN, ..How::default() }) else { continue };
+        let Some(run) = run(mpi, "regions", RunOptions { ranks: 2, variables: TOKEN, ..RunOptions::default() }) else {
+            continue;
+        };
         run.assert_success(mpi);
         let stream = run.stream(0);
         // "solve" begins right after the barrier, and the receive follows at once. The receive's time since
@@ -98,9 +102,9 @@ fn marking_takes_no_time_of_the_program() {
 #[test]
 fn the_program_computes_what_it_does_without_a_recorder() {
     for mpi in MPIS {
-        let Some(recorded) = run(mpi, "regions", How { ranks: 3, ..How::default() }) else { continue };
+        let Some(recorded) = run(mpi, "regions", RunOptions { ranks: 3, ..RunOptions::default() }) else { continue };
         // Without a folder nothing is recorded.
-        let plain = How { ranks: 3, variables: &[("HAYASE_CAPTURE_DIR", "")], ..How::default() };
+        let plain = RunOptions { ranks: 3, variables: &[("HAYASE_CAPTURE_DIR", "")], ..RunOptions::default() };
         let plain = run(mpi, "regions", plain).unwrap();
         plain.assert_success(mpi);
         let lines = |run: &common::Run| {
@@ -135,7 +139,7 @@ fn fortran_marks_regions_by_its_module_and_by_levels() {
         for interface in ["MPIF_H", "USE_MPI", "USE_F08"] {
             let folder = tempfile::tempdir().unwrap();
             let Some(program) = compiled(mpi, interface, folder.path()) else { continue };
-            let run = common::run_binary(mpi, &program, folder, How { ranks: 2, ..How::default() });
+            let run = common::run_binary(mpi, &program, folder, RunOptions { ranks: 2, ..RunOptions::default() });
             run.assert_success(&format!("{interface} under {mpi}"));
             for rank in 0..2 {
                 let stream = run.stream(rank);

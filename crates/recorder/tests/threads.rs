@@ -4,14 +4,14 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{How, MPIS, Run, Stream, TOKEN, run, run_compiled};
+use common::{MPIS, Run, RunOptions, Stream, TOKEN, run, run_compiled};
 use hayase_trace::{Call, Event, Flags};
 
 const OPTIONS: &str = "gcc -g -O1 -fopenmp";
 
 /// Runs `threads.c` in one of its modes; `None` if the MPI is missing or does not support such threads.
 fn ran(mpi: &str, arguments: &[&str]) -> Option<Run> {
-    let run = run_compiled(mpi, "threads", OPTIONS, How { ranks: 2, arguments, ..How::default() })?;
+    let run = run_compiled(mpi, "threads", OPTIONS, RunOptions { ranks: 2, arguments, ..RunOptions::default() })?;
     String::from_utf8_lossy(&run.output.stdout).contains(arguments[0]).then_some(run)
 }
 
@@ -164,7 +164,7 @@ fn whichever_thread_ends_the_program_nothing_is_lost() {
 #[test]
 fn several_threads_are_refused_where_one_rank_runs_at_a_time_and_one_is_not() {
     for mpi in MPIS {
-        let how = |arguments| How { ranks: 2, arguments, variables: TOKEN };
+        let how = |arguments| RunOptions { ranks: 2, arguments, variables: TOKEN };
         let Some(refused) = run(mpi, "threads", how(&["pingpong"])) else { continue };
         let known = String::from_utf8_lossy(&refused.output.stdout).contains("pingpong");
         if known {

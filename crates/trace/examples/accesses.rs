@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
 
-use hayase_trace::memory::{Interval, Intervals, Kind};
+use hayase_trace::memory::{AccessKind, Interval, Intervals};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name a file: run/rank-00000.mem")?;
@@ -17,18 +17,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         for nest in nests.iter().chain(frames).chain(blocks).chain(hazards) {
             let site = &intervals.sites()[nest.site as usize];
             let what = match (site.kind, site.write) {
-                (Kind::Opaque, _) => "calls ",
-                (Kind::Frame, _) => "a function begins or ends",
-                (Kind::Block, _) => "a block begins or ends",
-                (Kind::Hazard, true) => "a hazard begins",
-                (Kind::Hazard, false) => "a hazard ends",
-                (Kind::Call, true) => "completion writes",
-                (Kind::Call, false) => "posting reads",
+                (AccessKind::Opaque, _) => "calls ",
+                (AccessKind::Frame, _) => "a function begins or ends",
+                (AccessKind::Block, _) => "a block begins or ends",
+                (AccessKind::Hazard, true) => "a hazard begins",
+                (AccessKind::Hazard, false) => "a hazard ends",
+                (AccessKind::Call, true) => "completion writes",
+                (AccessKind::Call, false) => "posting reads",
                 (_, true) => "writes",
                 (_, false) => "reads ",
             };
             print!("  {:#x} {what} {}", site.address, site.name);
-            if !matches!(site.kind, Kind::Opaque | Kind::Hazard) {
+            if !matches!(site.kind, AccessKind::Opaque | AccessKind::Hazard) {
                 print!(" {} B at {:#x}", nest.size, nest.base);
             }
             print!(", position {}", nest.first);

@@ -2,7 +2,7 @@
 
 /// Kind of a call, as far as matching and replay are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum CallKind {
     /// Begins or ends the program, or takes part in no communication.
     Local,
     /// Sends and returns when the buffer may be used again.
@@ -66,8 +66,8 @@ macro_rules! calls {
 
             /// Kind of the call.
             #[inline]
-            pub fn kind(self) -> Kind {
-                match self { $(Self::$name => Kind::$kind),* }
+            pub fn kind(self) -> CallKind {
+                match self { $(Self::$name => CallKind::$kind),* }
             }
 
             /// Returns the call with this name.
@@ -185,7 +185,7 @@ impl Call {
     /// Returns the blocking form of a collective operation that makes a request; any other call itself.
     pub fn blocking(self) -> Self {
         match self.kind() {
-            Kind::Icollective => Self::from_code(u64::from(self.code()) - 20).unwrap_or(self),
+            CallKind::Icollective => Self::from_code(u64::from(self.code()) - 20).unwrap_or(self),
             _ => self,
         }
     }
@@ -193,14 +193,16 @@ impl Call {
     /// Returns true if the call makes a request: its number is the call's only request.
     #[inline]
     pub fn makes_request(self) -> bool {
-        matches!(self.kind(), Kind::Isend | Kind::Irecv | Kind::SendInit | Kind::RecvInit | Kind::Icollective)
-            || self == Self::CommIdup
+        matches!(
+            self.kind(),
+            CallKind::Isend | CallKind::Irecv | CallKind::SendInit | CallKind::RecvInit | CallKind::Icollective
+        ) || self == Self::CommIdup
     }
 
     /// Returns true if the requests that the call names are complete: a wait, or a test.
     #[inline]
     pub fn completes_requests(self) -> bool {
-        matches!(self.kind(), Kind::Wait | Kind::WaitAny | Kind::Test)
+        matches!(self.kind(), CallKind::Wait | CallKind::WaitAny | CallKind::Test)
     }
 }
 
@@ -219,9 +221,9 @@ mod tests {
 
     #[test]
     fn every_collective_that_makes_a_request_has_its_blocking_form() {
-        for &call in Call::ALL.iter().filter(|call| call.kind() == Kind::Icollective) {
+        for &call in Call::ALL.iter().filter(|call| call.kind() == CallKind::Icollective) {
             let blocking = call.blocking();
-            assert_eq!(blocking.kind(), Kind::Collective);
+            assert_eq!(blocking.kind(), CallKind::Collective);
             assert_eq!(format!("I{}", blocking.name().to_lowercase()), call.name().to_owned());
         }
     }

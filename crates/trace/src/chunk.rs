@@ -15,7 +15,7 @@ use crate::code::Crc;
 pub(crate) const HEAD: usize = 14;
 
 /// Longest content, compressed or not \[B\]: limits the memory that a damaged length makes a reader allocate.
-pub(crate) const LONGEST: usize = 16 << 20;
+pub(crate) const MAX_CONTENT_BYTES: usize = 16 << 20;
 
 pub(crate) const STORED: u8 = 0;
 pub(crate) const ZSTD: u8 = 1;
@@ -63,9 +63,9 @@ impl Packer {
 
     /// Writes `raw` as a chunk, compressed if requested and shorter.
     pub(crate) fn write(&mut self, out: &mut impl Write, kind: u8, raw: &[u8], compress: bool) -> io::Result<()> {
-        if raw.len() > LONGEST {
+        if raw.len() > MAX_CONTENT_BYTES {
             return Err(io::Error::other(format!(
-                "{} bytes are more than a chunk of a trace holds ({LONGEST})",
+                "{} bytes are more than a chunk of a trace holds ({MAX_CONTENT_BYTES})",
                 raw.len()
             )));
         }
@@ -148,9 +148,10 @@ impl<R: Read> Chunks<R> {
         }
         let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let (raw, stored, expected) = (number(2) as usize, number(6) as usize, number(10));
-        if raw > LONGEST || stored > LONGEST {
+        if raw > MAX_CONTENT_BYTES || stored > MAX_CONTENT_BYTES {
             let length = raw.max(stored);
-            return Err(self.damaged(format!("a chunk claims to have {length} bytes, at most {LONGEST} are possible")));
+            return Err(self
+                .damaged(format!("a chunk claims to have {length} bytes, at most {MAX_CONTENT_BYTES} are possible")));
         }
         if self.passes(head[0]) {
             self.content.clear();

@@ -1,6 +1,6 @@
 //! One call of one rank, and the tables it refers to.
 
-use crate::{Call, Kind};
+use crate::{Call, CallKind};
 
 /// A call of a rank.
 ///
@@ -95,7 +95,7 @@ impl Event {
     /// Returns the bytes that a call moves; for a collective that lists them, those of all members \[B\].
     pub fn all_bytes(&self) -> u64 {
         let list: u64 = match self.call.kind() {
-            Kind::Collective | Kind::Icollective => self.counts.iter().sum(),
+            CallKind::Collective | CallKind::Icollective => self.counts.iter().sum(),
             _ => 0,
         };
         self.bytes.saturating_add(list)
@@ -117,13 +117,13 @@ impl Event {
     #[inline]
     pub fn message_ends(&self) -> impl Iterator<Item = MessageEnd> + use<> {
         let sends = match self.call.kind() {
-            Kind::Send | Kind::Isend | Kind::SendInit | Kind::Sendrecv => Some(true),
-            Kind::Recv | Kind::Irecv | Kind::RecvInit => Some(false),
+            CallKind::Send | CallKind::Isend | CallKind::SendInit | CallKind::Sendrecv => Some(true),
+            CallKind::Recv | CallKind::Irecv | CallKind::RecvInit => Some(false),
             _ => None,
         };
         let Self { peer, tag, bytes, .. } = *self;
         let first = sends.filter(|_| peer != Self::PROC_NULL).map(|sends| MessageEnd { sends, peer, tag, bytes });
-        let both = self.call.kind() == Kind::Sendrecv && self.peer2 != Self::PROC_NULL;
+        let both = self.call.kind() == CallKind::Sendrecv && self.peer2 != Self::PROC_NULL;
         let (peer, tag, bytes) = (self.peer2, self.tag2, self.bytes2);
         first.into_iter().chain(both.then_some(MessageEnd { sends: false, peer, tag, bytes }))
     }

@@ -55,7 +55,7 @@ mod turns;
 pub mod walk;
 mod write;
 
-pub use call::{Call, Kind};
+pub use call::{Call, CallKind};
 pub use error::ReadError;
 pub use event::{Communicator, Event, Flags, Frame, Mark, MessageEnd, Op, Site};
 pub use header::{Clock, EXTENSION, Header, SIGNATURE};

@@ -7,7 +7,7 @@ use crate::chunk::Chunks;
 use crate::code::{Cursor, unfold};
 use crate::error::ReadError;
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
-use crate::turns::Threads;
+use crate::turns::ThreadReader;
 use crate::{Communicator, Event, Frame, Header, Mark, SIGNATURE, Site, chunk, marks};
 
 /// Chunks skipped by a reader of call sites only.
@@ -63,13 +63,13 @@ pub struct Reader<R> {
     communicator: Communicator,
     note: String,
     columns: [Cursor; column::COUNT],
-    threads: Threads,
+    threads: ThreadReader,
     /// Number of events left in the chunk.
     pending: u64,
     events: u64,
     last_end: u64,
     newest: u64,
-    shapes: Vec<Known>,
+    shapes: Vec<ShapeState>,
     /// Shape of the last event, which holds that event.
     newest_shape: usize,
     /// Set after an error: nothing more is read.
@@ -78,7 +78,7 @@ pub struct Reader<R> {
 
 /// A shape and its last event.
 #[derive(Debug)]
-struct Known {
+struct ShapeState {
     shape: Shape,
     event: Event,
     fields: [i64; FIELDS],
@@ -106,7 +106,7 @@ impl<R: Read> Reader<R> {
             communicator: Communicator::default(),
             note: String::new(),
             columns: [Cursor::default(); column::COUNT],
-            threads: Threads::default(),
+            threads: ThreadReader::default(),
             pending: 0,
             events: 0,
             last_end: 0,
@@ -146,21 +146,21 @@ impl<R: Read> Reader<R> {
         let step = self.step()?;
         self.failed = false;
         Ok(match step {
-            Held::Over => None,
-            Held::Header => self.stream.as_ref().map(Item::Header),
-            Held::Site(index) => Some(Item::Site(index, &self.site)),
-            Held::Region(index) => Some(Item::Region(index, &self.region)),
-            Held::Mark => Some(Item::Mark(&self.mark)),
-            Held::Communicator(index) => Some(Item::Communicator(index, &self.communicator)),
-            Held::Note(at) => Some(Item::Note(&self.note, &self.chunks.content[at..])),
-            Held::Event(shape) => Some(Item::Event(&self.shapes[shape].event)),
-            Held::End(events, lost) => Some(Item::End { events, lost }),
+            HeldItem::Over => None,
+            HeldItem::Header => self.stream.as_ref().map(Item::Header),
+            HeldItem::Site(index) => Some(Item::Site(index, &self.site)),
+            HeldItem::Region(index) => Some(Item::Region(index, &self.region)),
+            HeldItem::Mark => Some(Item::Mark(&self.mark)),
+            HeldItem::Communicator(index) => Some(Item::Communicator(index, &self.communicator)),
+            HeldItem::Note(at) => Some(Item::Note(&self.note, &self.chunks.content[at..])),
+            HeldItem::Event(shape) => Some(Item::Event(&self.shapes[shape].event)),
+            HeldItem::End(events, lost) => Some(Item::End { events, lost }),
         })
     }
 }
 
 /// Kind of [`Item`] that the reader holds.
-enum Held {
+enum HeldItem {
     Over,
     Header,
     Site(u32),
@@ -174,28 +174,28 @@ enum Held {
 }
 
 /// Description of an error in the content of a chunk.
-type Wrong = String;
+type ContentError = String;
 
 impl<R: Read> Reader<R> {
-    fn step(&mut self) -> Result<Held, ReadError> {
+    fn step(&mut self) -> Result<HeldItem, ReadError> {
         if self.before_mark == Some(0) {
-            return self.next_mark().map(|()| Held::Mark).map_err(|what| self.damaged(what));
+            return self.next_mark().map(|()| HeldItem::Mark).map_err(|what| self.damaged(what));
         }
         if self.pending > 0 {
             self.pending -= 1;
             self.before_mark = self.before_mark.map(|events| events - 1);
-            return self.next_event().map(Held::Event).map_err(|what| self.damaged(what));
+            return self.next_event().map(HeldItem::Event).map_err(|what| self.damaged(what));
         }
         if self.sites.left() > 0 {
-            return self.next_site().map(Held::Site).map_err(|what| self.damaged(what));
+            return self.next_site().map(HeldItem::Site).map_err(|what| self.damaged(what));
         }
         if self.regions.left() > 0 {
-            return self.next_region().map(Held::Region).map_err(|what| self.damaged(what));
+            return self.next_region().map(HeldItem::Region).map_err(|what| self.damaged(what));
         }
         loop {
             self.chunks.mark();
             if self.stream.is_none() {
-                return if self.signature()? { self.header() } else { Ok(Held::Over) };
+                return if self.signature()? { self.header() } else { Ok(HeldItem::Over) };
             }
             let kind = self.chunks.next()?;
             let whole = Cursor { at: 0, end: self.chunks.content.len() };
@@ -211,8 +211,8 @@ impl<R: Read> Reader<R> {
                     self.regions = whole;
                     Ok(None)
                 }
-                chunk::COMMUNICATORS => self.one_communicator(whole).map(|index| Some(Held::Communicator(index))),
-                chunk::NOTE => self.one_note(whole).map(|at| Some(Held::Note(at))),
+                chunk::COMMUNICATORS => self.one_communicator(whole).map(|index| Some(HeldItem::Communicator(index))),
+                chunk::NOTE => self.one_note(whole).map(|at| Some(HeldItem::Note(at))),
                 chunk::END => self.end(whole).map(Some),
                 chunk::HEADER => Err("a stream has a second header".into()),
                 kind if kind.is_ascii_lowercase() => Ok(None),
@@ -250,7 +250,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn header(&mut self) -> Result<Held, ReadError> {
+    fn header(&mut self) -> Result<HeldItem, ReadError> {
         self.chunks.mark();
         let kind = self.chunks.next()?;
         if kind != chunk::HEADER {
@@ -264,14 +264,14 @@ impl<R: Read> Reader<R> {
         (self.events, self.last_end, self.newest) = (0, 0, 0);
         self.shapes.clear();
         self.paths.clear();
-        Ok(Held::Header)
+        Ok(HeldItem::Header)
     }
 
     fn damaged(&self, what: String) -> ReadError {
         self.chunks.damaged(what)
     }
 
-    fn next_site(&mut self) -> Result<u32, Wrong> {
+    fn next_site(&mut self) -> Result<u32, ContentError> {
         let bytes = &self.chunks.content;
         let mut next = || Some((self.sites.take(bytes)?, self.sites.take(bytes)?, self.sites.text(bytes)?));
         let (index, address, name) = next().ok_or("a call site is cut off")?;
@@ -282,7 +282,7 @@ impl<R: Read> Reader<R> {
         Ok(index)
     }
 
-    fn some_paths(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
+    fn some_paths(&mut self, mut cursor: Cursor) -> Result<(), ContentError> {
         let bytes = &self.chunks.content;
         let cut_off = || "a call path is cut off".to_owned();
         // Callers left over from the last such chunk belong to no site.
@@ -306,7 +306,7 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    fn next_region(&mut self) -> Result<u32, Wrong> {
+    fn next_region(&mut self) -> Result<u32, ContentError> {
         let bytes = &self.chunks.content;
         let mut next = || Some((self.regions.take(bytes)?, self.regions.text(bytes)?));
         let (index, name) = next().ok_or("the name of a region is cut off")?;
@@ -315,7 +315,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads the border that is due, and the number of events before the next.
-    fn next_mark(&mut self) -> Result<(), Wrong> {
+    fn next_mark(&mut self) -> Result<(), ContentError> {
         let tick = self.stream.as_ref().map_or(1, |header| u64::from(header.tick));
         let cursor = &mut self.columns[column::MARKS];
         let mark = marks::read(cursor, &self.chunks.content, self.last_end, tick);
@@ -324,7 +324,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads the number of events before the next border.
-    fn expect_mark(&mut self) -> Result<(), Wrong> {
+    fn expect_mark(&mut self) -> Result<(), ContentError> {
         let cursor = &mut self.columns[column::MARKS];
         self.before_mark = match cursor.left() {
             0 => None,
@@ -336,7 +336,7 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    fn one_communicator(&mut self, mut cursor: Cursor) -> Result<u32, Wrong> {
+    fn one_communicator(&mut self, mut cursor: Cursor) -> Result<u32, ContentError> {
         let bytes = &self.chunks.content;
         let cut_off = || "a communicator is cut off".to_owned();
         let index = cursor.take(bytes).ok_or_else(cut_off)?;
@@ -359,23 +359,23 @@ impl<R: Read> Reader<R> {
         Ok(index)
     }
 
-    fn one_note(&mut self, mut cursor: Cursor) -> Result<usize, Wrong> {
+    fn one_note(&mut self, mut cursor: Cursor) -> Result<usize, ContentError> {
         let name = cursor.text(&self.chunks.content).ok_or("a note is cut off")?;
         (*name).clone_into(&mut self.note);
         Ok(cursor.at)
     }
 
-    fn end(&mut self, mut cursor: Cursor) -> Result<Held, Wrong> {
+    fn end(&mut self, mut cursor: Cursor) -> Result<HeldItem, ContentError> {
         let events = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
         let lost = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
         if events != self.events && !self.chunks.passes(chunk::EVENTS) {
             return Err(format!("the stream says that it has {events} events, and has {}", self.events));
         }
         self.stream = None;
-        Ok(Held::End(events, lost))
+        Ok(HeldItem::End(events, lost))
     }
 
-    fn begin_events(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
+    fn begin_events(&mut self, mut cursor: Cursor) -> Result<(), ContentError> {
         self.before_mark = None;
         let bytes = &self.chunks.content;
         let cut_off = || "a block of events is cut off".to_owned();
@@ -396,12 +396,12 @@ impl<R: Read> Reader<R> {
             return Err(format!("a block claims to have {events} events"));
         }
         self.pending = events;
-        self.threads = Threads::begin(&mut self.columns[column::THREADS], bytes);
+        self.threads = ThreadReader::begin(&mut self.columns[column::THREADS], bytes);
         self.expect_mark()
     }
 
     /// Reads the next event into the last event of its shape and returns that shape's number.
-    fn next_event(&mut self) -> Result<usize, Wrong> {
+    fn next_event(&mut self) -> Result<usize, ContentError> {
         let Self { chunks, columns, shapes, threads, .. } = self;
         let bytes = &chunks.content;
         let cut_off = || "a block of events ends in the middle of one".to_owned();
@@ -411,7 +411,7 @@ impl<R: Read> Reader<R> {
             let mut event = Event::new(shape.call, 0, 0);
             let Shape { op, flags, site, comm, element, .. } = shape;
             (event.op, event.flags, event.site, event.comm, event.element) = (op, flags, site, comm, element);
-            shapes.push(Known { shape, event, fields: shape::NO_FIELDS, relative: Default::default() });
+            shapes.push(ShapeState { shape, event, fields: shape::NO_FIELDS, relative: Default::default() });
         }
         let index = usize::try_from(number).map_err(|_| cut_off())?;
         let known = shapes.get_mut(index).ok_or_else(|| format!("there is no shape {number}"))?;

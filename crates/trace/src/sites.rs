@@ -39,7 +39,7 @@ pub fn replace_sites<'a>(
             result => result?,
         }
         let length = u32::from_le_bytes([head[6], head[7], head[8], head[9]]) as usize;
-        if length > chunk::LONGEST {
+        if length > chunk::MAX_CONTENT_BYTES {
             return Err(invalid("a chunk of the trace is damaged"));
         }
         stored.clear();

@@ -12,13 +12,13 @@ use crate::code::{Cursor, put};
 
 /// Writes the column of a chunk.
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct ThreadWriter {
     thread: u32,
     /// Number of events of the chunk before the last change.
     turned: u64,
 }
 
-impl Turns {
+impl ThreadWriter {
     /// Appends the thread of the event after `pending` others of the chunk, if it has changed.
     #[inline]
     pub(crate) fn write(&mut self, out: &mut Vec<u8>, pending: u64, thread: u32) {
@@ -32,13 +32,13 @@ impl Turns {
 
 /// Reads the column of a chunk.
 #[derive(Debug, Default)]
-pub(crate) struct Threads {
+pub(crate) struct ThreadReader {
     thread: u32,
     /// Number of events before the next change; `None` if there is none.
     before: Option<u64>,
 }
 
-impl Threads {
+impl ThreadReader {
     /// Begins a chunk.
     pub(crate) fn begin(cursor: &mut Cursor, bytes: &[u8]) -> Self {
         Self { thread: 0, before: cursor.take(bytes) }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::chunk::Packer;
 use crate::code::{Crc, digits, fold, put};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
-use crate::turns::Turns;
+use crate::turns::ThreadWriter;
 use crate::{Communicator, Event, Header, Mark, SIGNATURE, Site, chunk, marks};
 
 /// Size of all columns together at which a chunk is written \[B\].
@@ -41,7 +41,7 @@ pub struct Writer<W: Write> {
     shapes: Shapes,
     /// Number of events of the chunk before the last border of a region.
     marked: u64,
-    turns: Turns,
+    turns: ThreadWriter,
     /// Sites that are not yet written, as in their chunk.
     sites: Vec<u8>,
     /// Callers of these sites, as in their chunk.
@@ -58,11 +58,11 @@ pub struct Writer<W: Write> {
 struct Shapes {
     /// Number of each shape, for each thread: changes from call to call are those of a thread.
     numbers: FxHashMap<(u32, Shape), u32>,
-    last: Vec<Last>,
+    last: Vec<LastValues>,
 }
 
 /// The last event of a shape.
-struct Last {
+struct LastValues {
     fields: [i64; FIELDS],
     lists: [Vec<u64>; LISTS],
 }
@@ -85,7 +85,7 @@ impl<W: Write> Writer<W> {
             newest: 0,
             shapes: Shapes::default(),
             marked: 0,
-            turns: Turns::default(),
+            turns: ThreadWriter::default(),
             sites: Vec::new(),
             paths: Vec::new(),
             regions: Vec::new(),
@@ -133,7 +133,7 @@ impl<W: Write> Writer<W> {
     /// chunk.
     pub fn new_site(&mut self, index: u32, site: &Site) {
         // A chunk has a limit: callers beyond it would make the whole chunk unreadable.
-        if self.paths.len() < chunk::LONGEST / 2 {
+        if self.paths.len() < chunk::MAX_CONTENT_BYTES / 2 {
             put_path(&mut self.paths, index, site);
         }
         put_site(&mut self.sites, index, site);
@@ -202,7 +202,7 @@ impl<W: Write> Writer<W> {
         self.turns.write(&mut columns[column::THREADS], self.pending, event.thread);
         if number == known {
             shape.write(&mut columns[column::DEFINITION]);
-            self.shapes.last.push(Last { fields: shape::NO_FIELDS, lists: Default::default() });
+            self.shapes.last.push(LastValues { fields: shape::NO_FIELDS, lists: Default::default() });
         }
 
         let (begin, end) = (event.begin / self.tick, event.end / self.tick);
@@ -289,7 +289,7 @@ impl<W: Write> Writer<W> {
         let count = self.used_columns();
         put(&mut self.raw, self.pending);
         put(&mut self.raw, count as u64);
-        (self.pending, self.marked, self.turns) = (0, 0, Turns::default());
+        (self.pending, self.marked, self.turns) = (0, 0, ThreadWriter::default());
         for column in &mut self.columns[..count] {
             put(&mut self.raw, column.len() as u64);
             self.raw.append(column);
@@ -347,7 +347,7 @@ impl<W: Write> Writer<W> {
             out.write_all(column)?;
             column.clear();
         }
-        (self.pending, self.marked, self.turns) = (0, 0, Turns::default());
+        (self.pending, self.marked, self.turns) = (0, 0, ThreadWriter::default());
         out.flush()
     }
 

@@ -24,7 +24,7 @@ use crate::units::{Bytes, Time};
 /// First bytes of a binary schedule.
 pub const MAGIC: [u8; 8] = 4223_u64.to_le_bytes();
 /// First bytes of a schedule used up by a run that kept its memory in the file.
-const CONSUMED: [u8; 8] = 2342_u64.to_le_bytes();
+const USED_UP_MAGIC: [u8; 8] = 2342_u64.to_le_bytes();
 
 /// Size of an operation \[B\].
 const NODE: usize = 39;
@@ -54,7 +54,7 @@ enum Failure {
 }
 
 /// A part of the file.
-struct Binary<'a> {
+struct Slice<'a> {
     /// Position of the first byte in the file.
     from: usize,
     bytes: &'a [u8],
@@ -68,22 +68,22 @@ fn damaged<T>(at: usize, what: impl Into<String>) -> Result<T, Failure> {
 const TABLE: usize = 8 + 6;
 
 /// Largest memory that is reserved for the contents that a schedule claims, before they are read \[B\].
-const MADE_ROOM_FOR: u64 = 1 << 20;
+const RESERVED: u64 = 1 << 20;
 
 fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure> {
     let mut head = Vec::new();
     let mut bytes = BufReader::with_capacity(1 << 16, input);
     // Appends the next bytes, up to the end of the file.
     let mut more = |count: u64, into: &mut Vec<u8>| {
-        into.reserve_exact(count.min(MADE_ROOM_FOR) as usize);
+        into.reserve_exact(count.min(RESERVED) as usize);
         let read = bytes.by_ref().take(count).read_to_end(into);
         read.map_err(|error| Failure::Unreadable(Input::failed(file, &error)))
     };
     more(TABLE as u64, &mut head)?;
-    let binary = Binary { from: 0, bytes: &head };
+    let binary = Slice { from: 0, bytes: &head };
     match binary.array::<8>(0)? {
         MAGIC => {}
-        CONSUMED => {
+        USED_UP_MAGIC => {
             return damaged(0, "a run that kept its state in this file has used it up; convert the text again");
         }
         _ => return damaged(0, "this is no binary schedule"),
@@ -97,7 +97,7 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
     for rank in 0..ranks {
         let entry = TABLE + 16 * rank as usize;
         // The table of ranks is present, so the number of ranks is credible.
-        let binary = Binary { from: 0, bytes: &head };
+        let binary = Slice { from: 0, bytes: &head };
         places.push((binary.u64(entry)?.saturating_add(8), binary.u64(entry + 8)?.saturating_add(8)));
     }
     let behind = TABLE as u64 + 16 * u64::from(ranks);
@@ -125,7 +125,7 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
     for (rank, (start, end)) in (0..ranks).zip(places) {
         let entry = TABLE + 16 * rank as usize;
         let binary = match &whole {
-            Some(bytes) => Binary { from: 0, bytes },
+            Some(bytes) => Slice { from: 0, bytes },
             None => {
                 // Bytes between two ranks are skipped.
                 while at < start {
@@ -139,7 +139,7 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
                 part.clear();
                 more(end - start, &mut part)?;
                 at = start + part.len() as u64;
-                Binary { from: usize::try_from(start).unwrap_or(usize::MAX), bytes: &part }
+                Slice { from: usize::try_from(start).unwrap_or(usize::MAX), bytes: &part }
             }
         };
         let length = binary.from.saturating_add(binary.bytes.len());
@@ -159,7 +159,7 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
     program.build().map_err(Failure::Wrong)
 }
 
-impl Binary<'_> {
+impl Slice<'_> {
     fn array<const N: usize>(&self, at: usize) -> Result<[u8; N], Failure> {
         let from = at.checked_sub(self.from);
         match from.and_then(|from| self.bytes.get(from..from.checked_add(N)?)) {

@@ -12,7 +12,7 @@ use crate::trace::lines::{Line, each_line, whole};
 use crate::units::Time;
 
 /// Longest calculation \[ns\]. Beyond it, picoseconds are no longer exact.
-const LONGEST: u64 = (1 << 53) / 1000;
+const MAX_CALCULATION_NS: u64 = (1 << 53) / 1000;
 /// Largest number of operations of a rank, which are counted in 31 bits.
 const MOST_OPS: usize = (1 << 31) - 1;
 
@@ -28,7 +28,7 @@ pub fn read_text(input: Input) -> Result<Program, Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let mut reader = Reader {
         ranks: None,
-        at: At::Outside,
+        at: Position::Outside,
         comment: None,
         labels: Labels::default(),
         done: Vec::new(),
@@ -47,7 +47,7 @@ pub fn read_text(input: Input) -> Result<Program, Vec<Diagnostic>> {
 
 struct Reader {
     ranks: Option<u32>,
-    at: At,
+    at: Position,
     /// Line of a `/*` that is still open.
     comment: Option<u64>,
     labels: Labels,
@@ -56,7 +56,7 @@ struct Reader {
 }
 
 /// Position of a line in the structure of the file.
-enum At {
+enum Position {
     /// Line between blocks.
     Outside,
     /// Line in the block of a rank, which began on the given line.
@@ -171,7 +171,7 @@ impl Reader {
             return Ok(ControlFlow::Continue(()));
         }
         match &mut self.at {
-            At::Rank(rank, number, _) => {
+            Position::Rank(rank, number, _) => {
                 if scan.peek() == b"}" {
                     scan.word();
                     if !scan.is_over() {
@@ -183,7 +183,7 @@ impl Reader {
                     statement(&mut scan, rank, &mut self.labels, *number, ranks)?;
                 }
             }
-            At::Outside if self.ranks.is_none() => {
+            Position::Outside if self.ranks.is_none() => {
                 scan.keyword("num_ranks").map_err(|mistake| mistake.help("a schedule starts with `num_ranks 2`"))?;
                 let ranks = scan.number("a number of ranks", MOST_RANKS.into())? as u32;
                 if !scan.is_over() {
@@ -191,7 +191,7 @@ impl Reader {
                 }
                 self.ranks = Some(ranks);
             }
-            At::Outside => {
+            Position::Outside => {
                 if self.done.len() == self.ranks.unwrap_or(0) as usize {
                     // Text after the last rank is not part of the schedule.
                     return Ok(ControlFlow::Break(()));
@@ -243,7 +243,7 @@ impl Reader {
         }
         scan.keyword("{")?;
         let rank = Box::new(self.builder.graph(number as u32));
-        self.at = At::Rank(rank, number as u32, scan.line.number);
+        self.at = Position::Rank(rank, number as u32, scan.line.number);
         if scan.is_over() {
             return Ok(());
         }
@@ -255,7 +255,7 @@ impl Reader {
     }
 
     fn close(&mut self) {
-        if let At::Rank(rank, ..) = std::mem::replace(&mut self.at, At::Outside) {
+        if let Position::Rank(rank, ..) = std::mem::replace(&mut self.at, Position::Outside) {
             self.done.push(*rank);
             self.labels.clear();
         }
@@ -267,7 +267,7 @@ impl Reader {
         if let Some(line) = self.comment {
             return Err(cut_off(format!("{file}:{line}: a comment has no end")));
         }
-        if let At::Rank(_, number, line) = self.at {
+        if let Position::Rank(_, number, line) = self.at {
             return Err(cut_off(format!("{file}:{line}: the block of rank {number} has no end")));
         }
         let Some(ranks) = self.ranks else {
@@ -345,7 +345,9 @@ fn statement(
     }
     let at = scan.at - word.len();
     let mut op = match word {
-        b"calc" => Op::calc(Time::from_ps(scan.number("a time in nanoseconds", LONGEST)? as f64 * PS_PER_UNIT)),
+        b"calc" => {
+            Op::calc(Time::from_ps(scan.number("a time in nanoseconds", MAX_CALCULATION_NS)? as f64 * PS_PER_UNIT))
+        }
         b"send" | b"recv" => {
             let sends = word == b"send";
             let bytes = scan.number("a number of bytes", 1 << 53)?;

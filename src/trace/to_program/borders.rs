@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::program::between::Between;
 use crate::program::{Executions, RecordedRegion};
-use crate::trace::calls::{Call, Clock, Event, Header, Mark, Wrong};
+use crate::trace::calls::{Call, Clock, Event, Header, ItemError, Mark};
 use crate::units::Time;
 
 /// Regions of all ranks.
@@ -46,7 +46,7 @@ enum Machine {
 }
 
 /// Largest time by which a rank may have started before the first one that is read \[ns\].
-const EARLIER: u64 = 1_000_000_000_000;
+const EARLIEST_START: u64 = 1_000_000_000_000;
 
 impl Regions {
     /// Marks the region between two places, with this name.
@@ -124,16 +124,16 @@ impl Regions {
     /// Converts a time of a rank's stream to the clock of its machine.
     fn by_machine(&self, rank: &RankCalls, time: u64) -> Option<Time> {
         let Machine::One { start, .. } = self.machine else { return None };
-        Some(ns((rank.borders.start + time).saturating_sub(start.saturating_sub(EARLIER))))
+        Some(ns((rank.borders.start + time).saturating_sub(start.saturating_sub(EARLIEST_START))))
     }
 
     /// Takes a border that a rank has set after the call at this place.
-    pub fn mark(&mut self, rank: &mut RankCalls, mark: &Mark, place: u64) -> Result<(), Wrong> {
+    pub fn mark(&mut self, rank: &mut RankCalls, mark: &Mark, place: u64) -> Result<(), ItemError> {
         if rank.finalize.is_some() {
             return Ok(());
         }
         let Some(&number) = rank.borders.regions.get(&mark.region) else {
-            return Err(Wrong::new("unknown-region", format!("region {} has no name", mark.region)));
+            return Err(ItemError::new("unknown-region", format!("region {} has no name", mark.region)));
         };
         let gap = rank.gap(mark.cpu, mark.begin);
         rank.borders.counted += gap;

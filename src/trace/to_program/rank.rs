@@ -1,6 +1,6 @@
 //! A rank on its way from recorded calls to a program.
 
-use hayase_trace::walk::{Naming, Requests};
+use hayase_trace::walk::{Identities, Requests};
 use rustc_hash::FxHashMap;
 
 use super::thread::RankThreads;
@@ -44,7 +44,7 @@ pub(super) struct RankCalls {
     pub communicators: FxHashMap<u32, (u32, Option<u32>)>,
     /// Names of call sites, by index. A site without a name has only a number.
     pub sites: FxHashMap<u32, String>,
-    pub naming: Naming,
+    pub naming: Identities,
 }
 
 /// State of a rank's borders.
@@ -94,7 +94,7 @@ impl RankCalls {
             requests: Requests::default(),
             communicators: FxHashMap::default(),
             sites: FxHashMap::default(),
-            naming: Naming::default(),
+            naming: Identities::default(),
         }
     }
 

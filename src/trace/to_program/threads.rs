@@ -13,14 +13,14 @@
 use super::rank::{RankCalls, ns};
 use super::thread::{Ended, KEPT, ThreadCalls};
 use crate::program::{After, Threads};
-use crate::trace::calls::{Event, Flags, Wrong};
+use crate::trace::calls::{Event, Flags, ItemError};
 
 impl RankCalls {
     /// Switches to the thread of the next event.
-    pub(super) fn turn_to(&mut self, thread: u32) -> Result<(), Wrong> {
+    pub(super) fn turn_to(&mut self, thread: u32) -> Result<(), ItemError> {
         if thread >= Threads::MOST {
             let message = format!("thread {thread} of a rank; at most {} at a time are read", Threads::MOST);
-            return Err(Wrong::new("too-many-threads", message));
+            return Err(ItemError::new("too-many-threads", message));
         }
         let (threads, thread, last_end) = (&mut self.threads, thread as usize, self.start);
         if threads.of.len() <= thread {
@@ -81,12 +81,12 @@ impl RankCalls {
         threads.of[at].due.extend(due);
         // The first computation of a thread follows its creation.
         if !begun {
-            self.require_due();
+            self.add_pending();
         }
     }
 
     /// Adds the pending requirements of the current thread to the next operation.
-    pub(super) fn require_due(&mut self) {
+    pub(super) fn add_pending(&mut self) {
         let Self { ops, threads, .. } = self;
         for (on, lag) in std::mem::take(&mut threads.of[threads.at].due) {
             let requirement = ops.after(on, ns(lag));

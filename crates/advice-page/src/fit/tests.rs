@@ -76,7 +76,7 @@ fn times<'a>(rows: impl Iterator<Item = &'a serde_json::Value>) -> u64 {
 /// Checks that the page fits, says which parts it leaves out, and has the sums of the run.
 fn check(data: &PageData) -> serde_json::Value {
     let (size, json) = written(data);
-    assert!(size <= MOST, "{size} B");
+    assert!(size <= MAX_PAGE_BYTES, "{size} B");
     let totals = &data.run.totals;
     let spent: u64 = totals.ranks.iter().flat_map(|rank| rank.ns).sum();
     let uses =

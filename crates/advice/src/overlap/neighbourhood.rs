@@ -1,8 +1,8 @@
 //! Neighbourhood collectives: each call is recorded as its messages, which are posted together and complete
 //! together.
 
-use super::{Listener, Open, Reach, Search};
-use crate::stream::Known;
+use super::{Listener, OpenCommunication, Reach, Search};
+use crate::stream::TraceState;
 
 impl Search {
     /// Opens the messages of completed neighbourhood collectives; `blocking` is true if the call that began
@@ -11,10 +11,10 @@ impl Search {
     pub(super) fn open_together(
         &mut self,
         number: u64,
-        mut messages: Vec<Box<Open>>,
+        mut messages: Vec<Box<OpenCommunication>>,
         blocking: bool,
         listener: &mut impl Listener,
-        known: &Known,
+        known: &TraceState,
     ) {
         while let Some(line) = messages.first().map(|open| open.spread.line) {
             let end = messages.iter().position(|open| open.spread.line != line).unwrap_or(messages.len());

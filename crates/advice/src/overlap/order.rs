@@ -19,17 +19,17 @@
 use hayase_trace::Event;
 use smallvec::SmallVec;
 
-use super::{Listener, Open, Search, Spread};
+use super::{Listener, OpenCommunication, Search, Spread};
 use crate::calls::Communication;
 use crate::model::{CallPart, Dependence, Needed};
-use crate::stream::Known;
-use crate::watch::{AT_EVENT, Block, Span, Stamp, Through};
+use crate::stream::TraceState;
+use crate::watch::{AT_EVENT, Blocker, Completion, Span, Stamp};
 
 /// Size of the largest number that a call takes by address \[B\].
 pub(super) const NUMBER: u64 = 8;
 
 /// Converts the communications that an event needs to distances from it.
-pub(crate) fn needed(needs: &[Through], event: u64) -> Vec<Needed> {
+pub(crate) fn needed(needs: &[Completion], event: u64) -> Vec<Needed> {
     needs.iter().map(|need| Needed { distance: event - need.event, part: need.part }).collect()
 }
 
@@ -42,8 +42,8 @@ impl Search {
         part: &Communication,
         buffers: &[u32],
         data: Stamp,
-    ) -> SmallVec<[Through; 2]> {
-        let mut needs: SmallVec<[Through; 2]> = SmallVec::new();
+    ) -> SmallVec<[Completion; 2]> {
+        let mut needs: SmallVec<[Completion; 2]> = SmallVec::new();
         let mut found = std::mem::take(&mut self.found);
         for (span, &buffer) in part.spans.iter().zip(buffers) {
             self.watch.around(buffer, span, &mut found);
@@ -56,7 +56,7 @@ impl Search {
                 let open = buffer.open.iter().filter_map(|serial| {
                     let Spread { event, part, .. } =
                         self.open.get(usize::try_from(serial.checked_sub(self.base)?).ok()?)?.as_ref()?.spread;
-                    Some(Through { event, part, until: (number, AT_EVENT) })
+                    Some(Completion { event, part, until: (number, AT_EVENT) })
                 });
                 needs.extend(open);
                 let ended = buffer.through.iter().rev().take_while(|through| through.until.0 >= data.0);
@@ -75,7 +75,7 @@ impl Search {
     ///
     /// It is a call whose results have been read, or a write of a variable that is an argument or is read
     /// after the last loop.
-    pub(super) fn decided(&mut self, number: u64, arguments: &[Span], known: &Known) -> Block {
+    pub(super) fn decided(&mut self, number: u64, arguments: &[Span], known: &TraceState) -> Blocker {
         let mut control = self.control;
         for &span in self.past.accesses().read_last(&known.sites).iter().chain(arguments) {
             let variable = match self.watch.find(&span) {
@@ -93,13 +93,13 @@ impl Search {
     }
 
     /// Returns the communications whose results have been read, and that could end after `data`.
-    pub(super) fn decided_by(&self, data: Stamp) -> SmallVec<[Through; 2]> {
+    pub(super) fn decided_by(&self, data: Stamp) -> SmallVec<[Completion; 2]> {
         let read = self.read.iter().rev().take_while(|through| through.until.0 >= data.0);
         read.filter(|through| through.until > data).copied().collect()
     }
 
     /// Records that results of a communication have been read.
-    pub(super) fn was_read(&mut self, through: Through) {
+    pub(super) fn record_read(&mut self, through: Completion) {
         let first = self.past.number().saturating_sub(self.limits.back);
         while self.read.front().is_some_and(|old| old.until.0 < first) {
             self.read.pop_front();
@@ -108,7 +108,7 @@ impl Search {
     }
 
     /// Records in its buffers that a communication could be under way until `until`.
-    pub(super) fn ended(&mut self, open: &Open, until: Stamp) {
+    pub(super) fn record_end(&mut self, open: &OpenCommunication, until: Stamp) {
         let Spread { event, part, completion, .. } = open.spread;
         if until <= (completion, AT_EVENT) {
             return;
@@ -120,26 +120,26 @@ impl Search {
             while buffer.through.front().is_some_and(|old| old.until.0 < first) {
                 buffer.through.pop_front();
             }
-            buffer.through.push_back(Through { event, part, until });
+            buffer.through.push_back(Completion { event, part, until });
         }
     }
 
     /// Ends the open communications whose data could be the counts of a call.
     ///
     /// The call reads its counts, and their place in memory was not recorded.
-    pub(super) fn counted(
+    pub(super) fn end_possible_counts(
         &mut self,
         number: u64,
         event: &Event,
         line: u32,
         listener: &mut impl Listener,
-        known: &Known,
+        known: &TraceState,
     ) {
         let most = 8 * event.counts.len().max(event.counts2.len()) as u64;
         if most == 0 {
             return;
         }
-        let here = Block { line, call: Some(self.name), ..Block::nowhere((number, AT_EVENT), Dependence::Flow) };
+        let here = Blocker { line, call: Some(self.name), ..Blocker::nowhere((number, AT_EVENT), Dependence::Flow) };
         let counts = |span: &Span| span.write && span.high - span.low <= most;
         for serial in self.base..self.base + self.open.len() as u64 {
             let at = serial.checked_sub(self.base).and_then(|at| self.open.get(at as usize)?.as_ref());
@@ -150,10 +150,10 @@ impl Search {
     }
 
     /// Returns the last call that a communication must not overtake, and records its own place in the order.
-    pub(super) fn order(&mut self, event: &Event, part: &Communication, here: Block) -> Block {
+    pub(super) fn order(&mut self, event: &Event, part: &Communication, here: Blocker) -> Blocker {
         let comm = event.comm;
-        let mut last = Block::nowhere((0, 0), Dependence::Program);
-        let mut behind = |block: Option<Block>| last = last.max(block.unwrap_or(last));
+        let mut last = Blocker::nowhere((0, 0), Dependence::Program);
+        let mut behind = |block: Option<Blocker>| last = last.max(block.unwrap_or(last));
         let key = (part.part, comm, part.peer, part.tag);
         match part.part {
             CallPart::Receive if part.wildcard => {

@@ -7,12 +7,12 @@
 use super::Search;
 use crate::doubts::Doubts;
 use crate::model::Dependence;
-use crate::stream::Known;
-use crate::watch::{Block, Span};
+use crate::stream::TraceState;
+use crate::watch::{Blocker, Span};
 
 impl Search {
     /// Records the results of the call at `here`, which depend on the communications opened since `first`.
-    pub(super) fn tell(&mut self, here: Block, told: &[Span], first: u64) {
+    pub(super) fn record_results(&mut self, here: Blocker, told: &[Span], first: u64) {
         let number = here.stamp.0;
         for span in told.iter().filter(|span| span.result) {
             let known = self.watch.find(span);
@@ -33,7 +33,7 @@ impl Search {
     }
 
     /// Updates the hazards that began or ended in the newest interval.
-    pub(super) fn endangered(&mut self, known: &Known) {
+    pub(super) fn update_hazards(&mut self, known: &TraceState) {
         for &site in &self.past.accesses().hazards {
             let Some(site) = known.sites.get(site as usize) else { continue };
             if site.write {

@@ -1,23 +1,23 @@
 //! Effects of accesses and calls on watched buffers: they bound later uses of a buffer, and end its open
 //! communications.
 
-use super::{Listener, Open, Search};
+use super::{Listener, OpenCommunication, Search};
 use crate::accesses::Accesses;
 use crate::address::End;
 use crate::model::Dependence;
-use crate::stream::Known;
-use crate::watch::{Block, NO_LINE, Through};
+use crate::stream::TraceState;
+use crate::watch::{Blocker, Completion, NO_LINE};
 
 impl Search {
     /// Applies the accesses of the interval to the watched buffers.
-    pub(super) fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
+    pub(super) fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &TraceState) {
         let accesses: &Accesses = self.past.accesses();
         if accesses.count == 0 && accesses.frames.is_empty() {
             return;
         }
         let mut found = std::mem::take(&mut self.found);
         let mut marked = std::mem::take(&mut self.marked);
-        let mut read: Vec<Through> = Vec::new();
+        let mut read: Vec<Completion> = Vec::new();
         for piece in accesses.touching() {
             let (low, high) = piece.span();
             self.watch.touching(low, high, &mut found);
@@ -43,7 +43,7 @@ impl Search {
                 {
                     let stamp = (number, hit.position);
                     buffer.last =
-                        Block { stamp, dependence: before, line: site.line, call: site.block, address: hit.address };
+                        Blocker { stamp, dependence: before, line: site.line, call: site.block, address: hit.address };
                 }
                 if !buffer.open.is_empty()
                     && let Some(hit) = piece.hit(span.low, span.high, End::First)
@@ -55,20 +55,20 @@ impl Search {
                     }
                     let stamp = (number, hit.position);
                     buffer.first =
-                        Some(Block { stamp, dependence, line: site.line, call: site.block, address: hit.address });
+                        Some(Blocker { stamp, dependence, line: site.line, call: site.block, address: hit.address });
                 }
             }
         }
         let opaque = |&(position, site): &(u64, u32)| {
             let line = known.sites.get(site as usize).map_or(NO_LINE, |site| site.line);
-            Block { line, ..Block::nowhere((number, position), Dependence::Opaque) }
+            Blocker { line, ..Blocker::nowhere((number, position), Dependence::Opaque) }
         };
         let unknown = accesses.opaque.first().map(opaque);
         if let Some(last) = accesses.opaque.last().map(opaque) {
             self.fence = self.fence.max(last);
         }
         // Communications end where a marked buffer is touched, but not after the first unknown call.
-        let mut ends: Vec<(u64, Block)> = Vec::new();
+        let mut ends: Vec<(u64, Blocker)> = Vec::new();
         for &buffer_number in &marked {
             let Some(buffer) = self.watch.get(buffer_number) else { continue };
             let Some(first) = buffer.first.take() else { continue };
@@ -78,7 +78,7 @@ impl Search {
         if let Some(block) = unknown {
             ends.extend((self.base..self.base + self.open.len() as u64).map(|serial| (serial, block)));
         }
-        read.into_iter().for_each(|through| self.was_read(through));
+        read.into_iter().for_each(|through| self.record_read(through));
         ends.sort_by_key(|&(serial, block)| (serial, block.stamp));
         for (serial, block) in ends {
             self.close(serial, block, listener, known);
@@ -87,7 +87,13 @@ impl Search {
     }
 
     /// Applies the use of a communication's buffers by a call.
-    pub(super) fn used(&mut self, open: &Open, block: Block, listener: &mut impl Listener, known: &Known) {
+    pub(super) fn used(
+        &mut self,
+        open: &OpenCommunication,
+        block: Blocker,
+        listener: &mut impl Listener,
+        known: &TraceState,
+    ) {
         let mut found = std::mem::take(&mut self.found);
         for (span, &buffer) in open.spans.iter().zip(&open.buffers) {
             self.watch.around(buffer, span, &mut found);
@@ -98,11 +104,11 @@ impl Search {
                 if let Some(dependence) = buffer.span.dependence(span.write, true)
                     && buffer.last.stamp < block.stamp
                 {
-                    buffer.last = Block { dependence, address, ..block };
+                    buffer.last = Blocker { dependence, address, ..block };
                 }
                 if let Some(dependence) = buffer.span.dependence(span.write, false) {
                     for serial in std::mem::take(&mut buffer.open) {
-                        self.close(serial, Block { dependence, address, ..block }, listener, known);
+                        self.close(serial, Blocker { dependence, address, ..block }, listener, known);
                     }
                 }
             }

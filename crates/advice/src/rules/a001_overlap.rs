@@ -6,8 +6,8 @@ use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::model::{Action, CallPart, Dependence, Finding, Iterations, Location, Point, Role, RuleId, Side};
 use crate::overlap::{Spread, needed};
-use crate::past::Share;
-use crate::watch::{Block, NO_LINE};
+use crate::past::IterationShare;
+use crate::watch::{Blocker, NO_LINE};
 
 /// Key of a finding: line, call, part, and the line and call of the wait.
 pub type Key<L> = (L, &'static str, CallPart, Option<(L, &'static str)>);
@@ -110,7 +110,7 @@ fn add(folded: &mut Folded<u32>, rank: u32, memory: bool, spread: &Spread, least
 }
 
 /// Returns the iterations of a blocking line outside its share.
-fn rest(block: &Block, side: Side, shares: &[Share]) -> Option<Iterations> {
+fn rest(block: &Blocker, side: Side, shares: &[IterationShare]) -> Option<Iterations> {
     let share = shares.iter().find(|share| share.line == block.line && share.count() < share.of)?;
     Some(match side {
         Side::Before => Iterations { first: 1, last: share.first - 1, of: share.of },

@@ -6,11 +6,11 @@ use rustc_hash::FxHashMap;
 
 use crate::doubts::Doubts;
 use crate::fold::Folded;
-use crate::merge::{Content, Join, all};
+use crate::merge::{EarlierData, Join, needs_of};
 use crate::model::{Action, Finding, Location, Place, Role, RuleId};
 use crate::overlap::needed;
-use crate::walk::Half;
-use crate::watch::Through;
+use crate::walk::CallEnd;
+use crate::watch::Completion;
 
 /// Sent message and its receive.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl Aggregation {
     }
 
     /// Adds a message that met its receive.
-    pub fn matched(&mut self, send: &Half, receive: &Half) {
+    pub fn matched(&mut self, send: &CallEnd, receive: &CallEnd) {
         let (s, r) = (send.event as u32, receive.event as u32);
         if self.belongs(send.rank, s) && self.belongs(receive.rank, r) {
             let (to, bytes, send_line, receive_line) = (receive.rank, send.bytes, send.line, receive.line);
@@ -99,7 +99,7 @@ impl Aggregation {
                         continue;
                     };
                     let there = self.join(this.to, this.received);
-                    let length = there.is_some_and(|other| other.content == Content::Length);
+                    let length = there.is_some_and(|other| other.content == EarlierData::Length);
                     let sizes = of_several_sizes.contains(&line(rank, this.send_line));
                     let agreed = !(length && sizes) && there.is_some_and(|other| other.before == before.received);
                     if !agreed || open.last().is_some_and(|last| last.sent != join.before) {
@@ -158,7 +158,7 @@ impl Aggregation {
         let there = |message: &SentMessage| self.join(*to, message.received);
         let adjacent = joins.iter().all(|join| join.adjacent);
         let adjacent_there = rest.iter().all(|message| there(message).is_some_and(|join| join.adjacent));
-        let merge = |with, adjacent, needs: &[Through], head: u32| {
+        let merge = |with, adjacent, needs: &[Completion], head: u32| {
             let needs = needed(needs, u64::from(head));
             Action::Merge { with, bytes, copy: if adjacent { 0 } else { bytes }, needs }
         };
@@ -169,7 +169,7 @@ impl Aggregation {
         folded.ranks.insert(*to);
         for join in joins.iter().chain(rest.iter().filter_map(there)) {
             folded.doubts.and(join.doubts);
-            if join.content != Content::Nothing && several {
+            if join.content != EarlierData::Nothing && several {
                 folded.doubts.and(Doubts::CONTENT);
             }
         }
@@ -181,13 +181,13 @@ impl Aggregation {
             folded.place(Role::Partner, at, "Recv", None);
         }
         let with = rest.iter().map(|message| u64::from(message.sent - head)).collect();
-        folded.edits.push(rank, u64::from(*head), merge(with, adjacent, &all(&mut joins.iter()), *head));
+        folded.edits.push(rank, u64::from(*head), merge(with, adjacent, &needs_of(&mut joins.iter()), *head));
         // The edits of a rank in two groups of one place are in the order of senders; they are sorted at the end.
         let with: Vec<u64> = rest.iter().map(|message| u64::from(message.received - received)).collect();
         folded.edits.push(
             *to,
             u64::from(*received),
-            merge(with, adjacent_there, &all(&mut rest.iter().filter_map(there)), *received),
+            merge(with, adjacent_there, &needs_of(&mut rest.iter().filter_map(there)), *received),
         );
     }
 }

@@ -6,8 +6,8 @@ use crate::doubts::Doubts;
 use crate::fold::Folded;
 use crate::model::{Action, CallPart, Finding, Location, Role, RuleId};
 use crate::rounds::Round;
-use crate::walk::Half;
-use crate::watch::{AT_EVENT, Through};
+use crate::walk::CallEnd;
+use crate::watch::{AT_EVENT, Completion};
 
 /// Smallest share of the messages of a line that must be in its rounds.
 const NEARLY_ALL: f64 = 0.9;
@@ -63,7 +63,7 @@ impl Patterns {
     }
 
     /// Adds a message that met its receive.
-    pub fn matched(&mut self, send: &Half, receive: &Half) {
+    pub fn matched(&mut self, send: &CallEnd, receive: &CallEnd) {
         for (mine, other, part) in [(send, receive, CallPart::Send), (receive, send, CallPart::Receive)] {
             if let Some((round, at)) = self.find(mine.rank, mine.event, part) {
                 let rank = mine.rank as usize;
@@ -307,7 +307,7 @@ impl Patterns {
 
 /// Returns the communications that could end after `place`, the event of the collective operation, as rank,
 /// event and part. Replaced events are left out.
-fn later(needs: &[Through], rank: u32, place: u64, replaced: &[u32]) -> Vec<(u32, u64, CallPart)> {
+fn later(needs: &[Completion], rank: u32, place: u64, replaced: &[u32]) -> Vec<(u32, u64, CallPart)> {
     let mut needs: Vec<(u32, u64, CallPart)> = needs
         .iter()
         .filter(|need| need.until > (place, AT_EVENT))

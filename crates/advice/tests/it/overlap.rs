@@ -3,8 +3,8 @@
 use super::common::{Access, Recorded, Spreads, access, run_of};
 use hayase_advice::model::{CallPart, Dependence};
 use hayase_advice::overlap::{Limits, Spread};
-use hayase_advice::watch::Block;
-use hayase_trace::{Call, Event, Kind};
+use hayase_advice::watch::Blocker;
+use hayase_trace::{Call, CallKind, Event};
 use proptest::prelude::*;
 
 const EVERYTHING: Limits = Limits { ahead: 1 << 40, back: 1 << 40, named: 8, detailed: u64::MAX };
@@ -19,7 +19,7 @@ fn spread_of(recorded: &Recorded, limits: Limits, event: u64) -> Spread {
 }
 
 /// Returns the block before a communication, if neither arguments nor branches count.
-fn before(spread: &Spread) -> Block {
+fn before(spread: &Spread) -> Blocker {
     spread.beyond.as_ref().map_or(spread.early.block, |beyond| beyond.block)
 }
 
@@ -66,7 +66,7 @@ type Happening = ((u64, Option<u64>), Access, Option<usize>);
 fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
     let calls = &recorded.events;
     let this = &calls[event as usize];
-    let receives = this.call.kind() == Kind::Recv;
+    let receives = this.call.kind() == CallKind::Recv;
     let mine = |address: u64| (this.buffer..this.buffer + this.bytes).contains(&address);
     let touches = |access: &Access| (access.address..access.address + access.size).any(mine);
     let kind = |write: bool, first: bool| match (write, receives) {
@@ -82,13 +82,13 @@ fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
             all.push(((number as u64, Some(position as u64)), *one, None));
         }
         if let Some(call) = calls.get(number) {
-            let write = call.call.kind() == Kind::Recv;
+            let write = call.call.kind() == CallKind::Recv;
             let whole = Access { site: 0, address: call.buffer, size: call.bytes, write };
             all.push(((number as u64, None), whole, Some(number)));
         }
     }
     let at = all.iter().position(|(_, _, call)| *call == Some(event as usize)).unwrap();
-    let is_message = |call: &Event| matches!(call.call.kind(), Kind::Send | Kind::Recv);
+    let is_message = |call: &Event| matches!(call.call.kind(), CallKind::Send | CallKind::Recv);
     let conflict = |(stamp, one, call): &Happening, first: bool| {
         if let Some(call) = call.map(|call| &calls[call]) {
             match call.call {

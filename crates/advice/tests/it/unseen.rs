@@ -4,19 +4,19 @@ use super::common::names;
 use hayase_advice::doubts::Doubts;
 use hayase_advice::model::Dependence;
 use hayase_advice::overlap::{Called, Limits, Listener, Posted, Search, Spread};
-use hayase_advice::stream::{Known, Steps};
-use hayase_trace::memory::{Kind, Level, Nest, Sink, Site, Writer as MemoryWriter};
+use hayase_advice::stream::{Steps, TraceState};
+use hayase_trace::memory::{AccessKind, Level, Nest, Sink, Site, Writer as MemoryWriter};
 use hayase_trace::{Call, Event, Header, Site as CallSite, Writer};
 
 /// Results for each communication: its blockers before and after, and its doubts.
 #[derive(Default)]
-struct Heard {
+struct Collector {
     spreads: Vec<Spread>,
     doubts: Vec<Doubts>,
 }
 
-impl Listener for Heard {
-    fn spread(&mut self, spread: &Spread, _: &Known) {
+impl Listener for Collector {
+    fn spread(&mut self, spread: &Spread, _: &TraceState) {
         self.spreads.push(spread.clone());
     }
 
@@ -35,23 +35,23 @@ impl Listener for Heard {
 /// - 6: a block begins or ends;
 /// - 7 and 8: a window begins and ends.
 fn sites() -> [Site; 10] {
-    let site = |address, kind, name: &str| Site { address, write: kind != Kind::Plain, kind, name: name.into() };
+    let site = |address, kind, name: &str| Site { address, write: kind != AccessKind::Plain, kind, name: name.into() };
     [
-        site(10, Kind::Plain, ""),
-        site(11, Kind::Frame, ""),
-        site(12, Kind::Opaque, "/usr/lib/libother.so.3"),
-        site(13, Kind::Opaque, "/home/user/program (a function)"),
-        site(99, Kind::Call, "MPI_Recv"),
-        Site { write: false, ..site(99, Kind::Call, "MPI_Alltoallv") },
-        site(14, Kind::Block, "free"),
-        site(15, Kind::Hazard, "window"),
-        Site { write: false, ..site(16, Kind::Hazard, "window") },
-        Site { write: true, ..site(17, Kind::Plain, "") },
+        site(10, AccessKind::Plain, ""),
+        site(11, AccessKind::Frame, ""),
+        site(12, AccessKind::Opaque, "/usr/lib/libother.so.3"),
+        site(13, AccessKind::Opaque, "/home/user/program (a function)"),
+        site(99, AccessKind::Call, "MPI_Recv"),
+        Site { write: false, ..site(99, AccessKind::Call, "MPI_Alltoallv") },
+        site(14, AccessKind::Block, "free"),
+        site(15, AccessKind::Hazard, "window"),
+        Site { write: false, ..site(16, AccessKind::Hazard, "window") },
+        Site { write: true, ..site(17, AccessKind::Plain, "") },
     ]
 }
 
 /// Searches a rank that makes these calls, with the recorded accesses before each.
-fn heard(events: &[Event], intervals: &[(u64, Vec<Nest>)]) -> (Heard, Known) {
+fn heard(events: &[Event], intervals: &[(u64, Vec<Nest>)]) -> (Collector, TraceState) {
     let (mut stream, mut memory) = (Vec::new(), Vec::new());
     let mut writer = Writer::new(&mut stream, &Header::new(0, 2)).unwrap();
     writer.site(0, &CallSite { address: 99, name: "program.c:100".into(), callers: Vec::new() }).unwrap();
@@ -71,7 +71,7 @@ fn heard(events: &[Event], intervals: &[(u64, Vec<Nest>)]) -> (Heard, Known) {
     }
     writer.finish(Default::default()).unwrap();
     let mut steps = Steps::new(stream.as_slice(), Some(memory.as_slice()), &names);
-    let (mut search, mut heard) = (Search::new(Limits::default()), Heard::default());
+    let (mut search, mut heard) = (Search::new(Limits::default()), Collector::default());
     while let Some(step) = steps.next().unwrap() {
         search.step(step, &mut heard);
     }

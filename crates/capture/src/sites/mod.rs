@@ -60,11 +60,11 @@ impl Resolved {
 pub struct Names {
     maps: BTreeMap<u32, Maps>,
     source: PathBuf,
-    known: Mutex<Known>,
+    known: Mutex<NameCache>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct NameCache {
     modules: BTreeMap<PathBuf, Module>,
     names: BTreeMap<(PathBuf, u64), String>,
 }
@@ -84,7 +84,7 @@ impl Names {
     pub fn name(&self, rank: u32, address: u64) -> Option<String> {
         let (path, offset) = self.maps.get(&rank)?.find(address)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { modules, names } = &mut *known;
+        let NameCache { modules, names } = &mut *known;
         let name = || {
             let module = modules.entry(path.clone()).or_insert_with(|| Module::open(path));
             module.names(offset, &self.source).swap_remove(0)

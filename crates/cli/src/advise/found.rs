@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hayase_advice::model::Finding;
 use hayase_advice::search::{Options as SearchOptions, RunFiles, search};
-use hayase_advice::within::Within;
+use hayase_advice::within::RunPart;
 
 use super::args::AdviseArgs;
 use crate::caveats::judge;
@@ -184,7 +184,7 @@ impl Found {
             return Ok((Vec::new(), vec![note.to_owned()]));
         };
         let calls = |region| self.program.iter().map(|(_, rank)| rank.calls_within(region)).collect();
-        let within = region.map(|region| Arc::new(Within::new(calls(region))));
+        let within = region.map(|region| Arc::new(RunPart::new(calls(region))));
         let options = SearchOptions { eager, within, beside_ns: makespan_s * 1e9, ..SearchOptions::default() };
         let advice = search(run, &options, &*accesses::names(&self.folder)).map_err(failed)?;
         Ok((advice.findings, advice.notes))

@@ -16,9 +16,9 @@ use super::{End, Failure, Voice, complain, interrupt, reason};
 pub use args::RecordArgs;
 use args::StopAfter;
 use hayase::diagnostic::{Diagnostic, failure};
-use hayase_capture::caught::Caught;
-use hayase_capture::folder::{self, Present, Provenance, Unfinished};
-use hayase_capture::launch::{Launch, Wishes};
+use hayase_capture::caught::RecordingContents;
+use hayase_capture::folder::{self, Provenance, TargetContent, Unfinished};
+use hayase_capture::launch::{Launch, RecorderOptions};
 use hayase_capture::{library, sites};
 
 /// How often it is looked whether the command has ended.
@@ -31,7 +31,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     let library = library::RECORDER.place().map_err(|error| Diagnostic::new("no-recorder", error.to_string()))?;
     let folder = Unfinished::create(&args.output).map_err(|error| Failure::Write(args.output.clone(), error))?;
 
-    let wishes = Wishes {
+    let wishes = RecorderOptions {
         token: args.token,
         clock: Some(args.clock.name()),
         stop_events: args
@@ -51,7 +51,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     let interrupted = stop.load(Ordering::Relaxed);
 
     let failed = |error| Failure::Write(args.output.clone(), error);
-    let mut caught = Caught::read(folder.path()).map_err(failed)?;
+    let mut caught = RecordingContents::read(folder.path()).map_err(failed)?;
     for (path, what) in &caught.unreadable {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         complain(failure(&format!("the stream `{name}` cannot be read: {what}"), voice.colour));
@@ -125,12 +125,12 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
 /// Whether the recording may be called what it shall be called.
 fn check_output(args: &RecordArgs) -> Result<(), Diagnostic> {
     let name = args.output.display();
-    match Present::at(&args.output) {
-        Present::Nothing => Ok(()),
-        Present::Recording if args.force => Ok(()),
-        Present::Recording => Err(Diagnostic::new("output-exists", format!("`{name}` is a recording already"))
+    match TargetContent::of_path(&args.output) {
+        TargetContent::Nothing => Ok(()),
+        TargetContent::Recording if args.force => Ok(()),
+        TargetContent::Recording => Err(Diagnostic::new("output-exists", format!("`{name}` is a recording already"))
             .help("write --force to replace it, or -o another folder")),
-        Present::Other => Err(Diagnostic::new("output-exists", format!("`{name}` is there and is no recording"))
+        TargetContent::Other => Err(Diagnostic::new("output-exists", format!("`{name}` is there and is no recording"))
             .help("write -o and a folder that is new, empty or a recording; anything else is never replaced")),
     }
 }

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use crate::lines;
 use hayase::units::Time;
-use hayase_capture::caught::Caught;
+use hayase_capture::caught::RecordingContents;
 use hayase_capture::folder::Provenance;
 use hayase_capture::sites::Resolved;
 use hayase_output::table::{fixed, grouped, printable};
 
 /// A few lines.
-pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) -> String {
+pub fn page(caught: &RecordingContents, run: &Provenance, sites: &Resolved, output: &Path) -> String {
     let mut text = format!("recorded into `{}`\n", output.display());
     let mut fact = |name: &str, value: String| text += &format!("  {name:<12}{value}\n");
     let each = |sum: u64| grouped(sum / u64::from(run.present.max(1)));

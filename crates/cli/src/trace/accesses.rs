@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use hayase::base::Arrange;
-use hayase_trace::memory::{Item, Kind, Reader, Site};
+use hayase_trace::memory::{AccessKind, Item, Reader, Site};
 use serde::Serialize;
 
 use crate::Failure;
@@ -102,7 +102,7 @@ fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> 
                 place = format!("{place}: {}", site.name);
             }
             let access = match (site.kind, site.write) {
-                (Kind::Opaque, _) => "call",
+                (AccessKind::Opaque, _) => "call",
                 (_, true) => "write",
                 (_, false) => "read",
             };

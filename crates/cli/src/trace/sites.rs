@@ -9,7 +9,7 @@ use crate::listing::Listing;
 use crate::{End, Failure, Voice, caveats, lines, progress};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::program::caveats::Caveats;
-use hayase::trace::{BySite, Calling};
+use hayase::trace::{BySite, SiteCalls};
 use hayase_output::table::{Answer, Cell, Grid, grouped, printable};
 
 /// All sites, as data.
@@ -60,7 +60,7 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(remedy) = lines::remedy_of_places(sites.iter().map(|calling| calling.site.as_str())) {
         voice.hint(printable(&remedy));
     }
-    let site = |Calling { site, callers, call, tally }: Calling| Site {
+    let site = |SiteCalls { site, callers, call, tally }: SiteCalls| Site {
         site: (!site.is_empty()).then_some(site),
         callers: (args.depth > 0).then_some(callers),
         call: call.name(),

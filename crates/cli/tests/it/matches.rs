@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use hayase_needs::is_there;
-use hayase_trace::{Communicator, Event, Flags, Item, Kind, Reader};
+use hayase_trace::{CallKind, Communicator, Event, Flags, Item, Reader};
 
 use super::{Desk, Said};
 
@@ -62,18 +62,18 @@ impl Rank {
     fn event(&mut self, event: &Event, all: &mut Recorded) {
         let first = (event.peer, event.tag, event.bytes);
         match event.call.kind() {
-            Kind::Send | Kind::Isend => self.send(event, all),
-            Kind::Recv | Kind::Irecv => self.receive(event, first, all),
-            Kind::Sendrecv => {
+            CallKind::Send | CallKind::Isend => self.send(event, all),
+            CallKind::Recv | CallKind::Irecv => self.receive(event, first, all),
+            CallKind::Sendrecv => {
                 self.send(event, all);
                 self.receive(event, (event.peer2, event.tag2, event.bytes2), all);
             }
-            Kind::SendInit | Kind::RecvInit => drop(self.persistent.insert(event.requests[0], event.clone())),
-            Kind::Start => {
+            CallKind::SendInit | CallKind::RecvInit => drop(self.persistent.insert(event.requests[0], event.clone())),
+            CallKind::Start => {
                 for number in &event.requests {
                     let made = &self.persistent[number];
                     match made.call.kind() {
-                        Kind::SendInit => self.send(made, all),
+                        CallKind::SendInit => self.send(made, all),
                         _ if event.peer >= 0 => self.receive(event, first, all),
                         _ => self.receive(made, (made.peer, made.tag, made.bytes), all),
                     }

@@ -23,7 +23,7 @@ pub(super) type Position = (u32, f64);
 
 /// Order of operations that are inserted at one point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Turn {
+pub(super) enum InsertOrder {
     Wait,
     Post,
     /// Wait for an operation that is posted at the same point.
@@ -111,8 +111,8 @@ pub(super) struct Order {
 /// True if an operation that ends at `end` is still under way at `post`.
 fn crosses(end: Position, post: Position) -> bool {
     // At one position, waits come first.
-    let key = |(op, part): Position, turn: Turn| (op, part.to_bits(), turn);
-    key(end, Turn::Wait) > key(post, Turn::Post)
+    let key = |(op, part): Position, turn: InsertOrder| (op, part.to_bits(), turn);
+    key(end, InsertOrder::Wait) > key(post, InsertOrder::Post)
 }
 
 impl Order {

@@ -26,7 +26,7 @@ impl Placement {
     ];
 
     /// Returns the placements for which these edits make different programs, the widest first.
-    pub fn that_differ(edits: &[Edit]) -> Vec<Self> {
+    pub fn distinct(edits: &[Edit]) -> Vec<Self> {
         let (mut posts, mut waits) = (false, false);
         for edit in edits {
             if let Action::Overlap { post, wait, .. } = &edit.action {

@@ -79,7 +79,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
             unit.write(base.simulated.makespan_s * 1e9),
             unit.write(time * 1e9)
         ),
-        format!("links a byte crosses: {:.2} now, {:.2} then", before.way(), after.way()),
+        format!("links a byte crosses: {:.2} now, {:.2} then", before.mean_path_length(), after.mean_path_length()),
         "busiest links now: ".to_owned() + &before.busiest(fabric).join(", "),
         "busiest links then: ".to_owned() + &after.busiest(fabric).join(", "),
     ];
@@ -128,13 +128,13 @@ impl<'a> Search<'a> {
         let mut search =
             Self { router, pairs, of, nodes, load, path: Path::default(), routes: 0, all_nodes: fabric.nodes() };
         for pair in 0..pairs.len() as u32 {
-            search.put(pair, 1.0);
+            search.add_load(pair, 1.0);
         }
         search
     }
 
     /// Adds a pair's bytes times `sign` to its links, and returns the change of the sum of squares.
-    fn put(&mut self, pair: u32, sign: f64) -> f64 {
+    fn add_load(&mut self, pair: u32, sign: f64) -> f64 {
         let (from, to, bytes) = self.pairs[pair as usize];
         let (from, to) = (NodeId(self.nodes[from as usize]), NodeId(self.nodes[to as usize]));
         self.path.clear();
@@ -191,19 +191,19 @@ impl<'a> Search<'a> {
         pairs.sort_unstable();
         pairs.dedup();
         let home = self.nodes[a];
-        let mut change: f64 = pairs.iter().map(|&pair| self.put(pair, -1.0)).sum();
+        let mut change: f64 = pairs.iter().map(|&pair| self.add_load(pair, -1.0)).sum();
         self.go(a, b, node, home);
-        change += pairs.iter().map(|&pair| self.put(pair, 1.0)).sum::<f64>();
+        change += pairs.iter().map(|&pair| self.add_load(pair, 1.0)).sum::<f64>();
         // Rounding errors are no progress.
         if change < -1e-9 * self.load.iter().map(|load| load * load).sum::<f64>() {
             return true;
         }
         for &pair in &pairs {
-            self.put(pair, -1.0);
+            self.add_load(pair, -1.0);
         }
         self.go(a, b, home, node);
         for &pair in &pairs {
-            self.put(pair, 1.0);
+            self.add_load(pair, 1.0);
         }
         false
     }
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the mean number of links that a byte crosses.
-    fn way(&self) -> f64 {
+    fn mean_path_length(&self) -> f64 {
         let bytes: f64 = self.pairs.iter().map(|pair| pair.2).sum();
         self.load.iter().sum::<f64>() / bytes
     }
@@ -252,9 +252,9 @@ mod tests {
         let NetworkParts { fabric, router, .. } = &**replay.network().unwrap();
         let pairs = [(0, 2, 100.0), (1, 3, 100.0)];
         let mut search = Search::new(fabric, &**router, &pairs, vec![0, 1, 2, 3]);
-        assert_eq!(search.way(), 4.0);
+        assert_eq!(search.mean_path_length(), 4.0);
         search.improve(1000);
-        assert_eq!(search.way(), 2.0);
+        assert_eq!(search.mean_path_length(), 2.0);
         let leaf = |rank: usize| fabric.leaf_of(NodeId(search.nodes[rank]));
         assert_eq!((leaf(0), leaf(1)), (leaf(2), leaf(3)));
     }
@@ -271,6 +271,6 @@ mod tests {
         let mut loads: Vec<f64> = search.load.as_slice().iter().copied().filter(|&load| load > 0.0).collect();
         loads.sort_by(f64::total_cmp);
         assert_eq!(loads, [50.0, 50.0, 50.0, 50.0, 100.0, 100.0]);
-        assert_eq!(search.way(), 4.0);
+        assert_eq!(search.mean_path_length(), 4.0);
     }
 }

@@ -6,7 +6,7 @@ use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 
 use super::settings::{is_setting, settings};
-use super::tries::{self, Tried};
+use super::tries::{self, TriedAlgorithms};
 use super::{Base, place};
 use crate::Judge;
 use crate::gain::LEAST_GAIN;
@@ -41,7 +41,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let mut tried = tries::simulate(base, judge, &operations);
     let mut findings = Vec::new();
     for (operation, (count, ranks, sites)) in called.into_values() {
-        let Some(Tried { times: mut of, untried }) = tried.remove(operation.name()) else { continue };
+        let Some(TriedAlgorithms { times: mut of, untried }) = tried.remove(operation.name()) else { continue };
         of.arrange_by(|a, b| a.0.total_cmp(&b.0));
         let Some(&(best, _)) = of.first() else { continue };
         // Algorithms within a thousandth of the run are equally fast; of these, one that a library has a setting for

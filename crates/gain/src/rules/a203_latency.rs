@@ -13,10 +13,10 @@ use hayase::record::PathKind;
 use hayase::units::Bytes;
 
 /// Largest message that takes little more time than an empty one on every known network \[B\].
-const SMALL: u64 = 1024;
+const MAX_LATENCY_BOUND_BYTES: u64 = 1024;
 
 /// Smallest share of the critical path that is reported.
-const LEAST: f64 = 0.05;
+const MIN_PATH_SHARE: f64 = 0.05;
 
 /// Searches the critical path for small messages.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
@@ -29,7 +29,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         all += time;
         let Some(transfer) = step.message.and_then(|message| history.message(message)) else { continue };
         let counts = !matches!(step.kind, PathKind::Idle | PathKind::Rank(ActivityKind::Compute));
-        if !counts || transfer.bytes > SMALL {
+        if !counts || transfer.bytes > MAX_LATENCY_BOUND_BYTES {
             continue;
         }
         small += time;
@@ -43,7 +43,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
             entry.1 += time;
         }
     }
-    if messages == 0 || small < LEAST * all {
+    if messages == 0 || small < MIN_PATH_SHARE * all {
         return Vec::new();
     }
     let mut sites: Vec<_> = sites.into_iter().collect();

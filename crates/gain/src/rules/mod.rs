@@ -25,7 +25,7 @@ use hayase::simulation::{ProgramOutcome, RunOptions};
 use hayase::units::Time;
 
 /// Largest number of activities and messages of the run that are kept for the bounds of changes: some 400 MB.
-const ROOM: usize = 6_000_000;
+const MAX_KEPT_ACTIVITIES: usize = 6_000_000;
 
 /// Rules of this module.
 pub const SIMULATED: &[Rule] = hayase_advice::rules! {
@@ -57,14 +57,14 @@ pub struct Base {
     /// Full outcome of the run.
     pub replayed: ProgramOutcome,
     /// Messages of the run, for the rules.
-    pub(super) seen: Seen,
+    pub(super) seen: RunMessages,
     /// Operations of each rank in the selected region, if there is one.
     within: Option<Vec<Vec<(u32, u32)>>>,
 }
 
 /// Messages of a run.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct RunMessages {
     /// Bytes between ranks \[B\], by sender and receiver.
     pub matrix: BTreeMap<(u32, u32), u64>,
     /// Messages that waited for their receiver, by sending rank and operation.
@@ -79,7 +79,7 @@ pub(super) struct Waited {
     pub largest: u64,
 }
 
-impl Seen {
+impl RunMessages {
     fn transfer(&mut self, transfer: &Transfer, eager: Option<u64>) {
         *self.matrix.entry((transfer.src.0, transfer.dst.0)).or_default() += transfer.bytes;
         if let (true, Some(op)) = (transfer.waited, transfer.op)
@@ -99,12 +99,12 @@ impl Base {
     /// # Errors
     /// The program does not complete; the error is the outcome of its run.
     pub fn new(judge: &Judge<'_>, keep: bool) -> Result<Self, Box<ProgramOutcome>> {
-        let mut seen = Seen::default();
+        let mut seen = RunMessages::default();
         let limit = eager(judge);
         let mut on_transfer = |transfer: &Transfer| seen.transfer(transfer, limit);
         let replayed = judge.replay.run(RunOptions {
             keep,
-            room: Some(ROOM),
+            room: Some(MAX_KEPT_ACTIVITIES),
             watch: judge.watch,
             on_transfer: Some(&mut on_transfer),
             ..RunOptions::default()

@@ -23,13 +23,13 @@ use hayase::scenario::Scenario;
 use hayase::simulation::ProgramWork;
 
 /// Largest number of calls of a rank that are played alone.
-const ALONE: u64 = 128;
+const MAX_CALLS_ALONE: u64 = 128;
 
 /// Largest number of steps of collectives that are compared.
-const COMPARED: usize = 1_000_000;
+const MAX_STEPS_COMPARED: usize = 1_000_000;
 
 /// Algorithms that were tried for the calls of one operation.
-pub(super) struct Tried {
+pub(super) struct TriedAlgorithms {
     /// Makespan of the whole program \[s\] with each simulated algorithm.
     pub times: Vec<(f64, Algorithm)>,
     /// Number of algorithms that send other messages but were not simulated.
@@ -37,7 +37,11 @@ pub(super) struct Tried {
 }
 
 /// Simulates algorithms of these operations, each for all calls of the program.
-pub(super) fn simulate(base: &Base, judge: &Judge<'_>, operations: &[Operation]) -> BTreeMap<&'static str, Tried> {
+pub(super) fn simulate(
+    base: &Base,
+    judge: &Judge<'_>,
+    operations: &[Operation],
+) -> BTreeMap<&'static str, TriedAlgorithms> {
     let program = &base.program;
     let mut bounded: Vec<(f64, Operation)> = operations.iter().map(|&of| (bound(base, of), of)).collect();
     bounded.arrange_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name().cmp(b.1.name())));
@@ -58,13 +62,13 @@ pub(super) fn simulate(base: &Base, judge: &Judge<'_>, operations: &[Operation])
     let times: Vec<Option<f64>> = tries
         .par_iter()
         .map(|(of, group)| {
-            let replay = by(judge.replay, *of, group[0])?;
+            let replay = with_algorithm_of(judge.replay, *of, group[0])?;
             judge.makespan(&replay, base.simulated.unreceived, until)
         })
         .collect();
-    let mut tried: BTreeMap<&'static str, Tried> = BTreeMap::new();
+    let mut tried: BTreeMap<&'static str, TriedAlgorithms> = BTreeMap::new();
     for (of, _, untried) in &chosen {
-        tried.insert(of.name(), Tried { times: Vec::new(), untried: *untried });
+        tried.insert(of.name(), TriedAlgorithms { times: Vec::new(), untried: *untried });
     }
     for ((of, group), time) in tries.iter().zip(times) {
         if let (Some(time), Some(tried)) = (time, tried.get_mut(of.name())) {
@@ -81,7 +85,11 @@ fn bound(base: &Base, of: Operation) -> f64 {
 }
 
 /// Returns the replay with one operation done by one algorithm.
-fn by(replay: &Scenario<ProgramWork>, of: Operation, algorithm: Algorithm) -> Option<Scenario<ProgramWork>> {
+fn with_algorithm_of(
+    replay: &Scenario<ProgramWork>,
+    of: Operation,
+    algorithm: Algorithm,
+) -> Option<Scenario<ProgramWork>> {
     let system = replay.system().clone();
     let collectives = with_algorithm(system.collectives(), of.name(), algorithm.name()).ok()?;
     replay.with_system(system.with_collectives(collectives)).ok()
@@ -118,7 +126,7 @@ fn groups(program: &Program, judge: &Judge<'_>, of: Operation) -> Vec<Vec<Algori
         .into_par_iter()
         .enumerate()
         .map(|(at, group)| {
-            let time = by(judge.replay, of, group[0])
+            let time = with_algorithm_of(judge.replay, of, group[0])
                 .and_then(|replay| judge.makespan(&with_program(&replay, Arc::clone(&calls)).ok()?, 0, None));
             (time.unwrap_or(f64::INFINITY), at, group)
         })
@@ -139,7 +147,7 @@ fn messages(program: &Program, of: Operation, spec: &CollectivesSpec) -> Option<
             steps.clear();
             expander.steps(collective, group, me, &mut steps);
             looked += steps.len() + 1;
-            if looked > COMPARED {
+            if looked > MAX_STEPS_COMPARED {
                 return None;
             }
             steps.len().hash(&mut hasher);
@@ -151,11 +159,11 @@ fn messages(program: &Program, of: Operation, spec: &CollectivesSpec) -> Option<
     Some(hasher.finish())
 }
 
-/// Returns a program of the calls of one operation only; at most about [`ALONE`] of each rank, evenly spread.
+/// Returns a program of the calls of one operation only; at most about [`MAX_CALLS_ALONE`] of each rank, evenly spread.
 fn calls_alone(program: &Program, of: Operation) -> Program {
     let is_it = |op: &Op| op.kind.is_collective() && super::operation_of(program, op.arg) == of;
     let most = program.iter().map(|(_, rank)| rank.ops.iter().filter(|op| is_it(op)).count()).max().unwrap_or(0) as u64;
-    let every = most.div_ceil(ALONE).max(1);
+    let every = most.div_ceil(MAX_CALLS_ALONE).max(1);
     let mut alone = program.clone();
     for rank in (0..program.ranks()).map(RankId) {
         let mut numbers: FxHashMap<u32, u64> = FxHashMap::default();

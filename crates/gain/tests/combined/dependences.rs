@@ -16,13 +16,13 @@ use super::recorded::Recorded;
 
 /// Access `(interval, position)`, or a part of an event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum What {
+pub enum Element {
     Access(usize, usize),
     Part(usize, usize),
 }
 
 /// Begin and end of each access and part.
-type Times = BTreeMap<What, (u64, u64)>;
+type Times = BTreeMap<Element, (u64, u64)>;
 
 /// Event that takes the place of each merged or replaced call, by rank, event and part.
 type Places = BTreeMap<(u32, usize, usize), usize>;
@@ -63,7 +63,7 @@ fn times(program: &Program, rank: u32, recorded: &Recorded, places: &Places, mad
     let mut clock = 0;
     let mut computed: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
     // Parts that each operation does.
-    let mut doing: BTreeMap<u32, Vec<What>> = BTreeMap::new();
+    let mut doing: BTreeMap<u32, Vec<Element>> = BTreeMap::new();
     for (at, op) in (0_u32..).zip(&ops.ops) {
         let event = ops.places[at as usize] as usize - 1;
         clock += 1;
@@ -73,7 +73,7 @@ fn times(program: &Program, rank: u32, recorded: &Recorded, places: &Places, mad
                 *time += op.duration().ps() * 1e-6;
                 for position in *done..(time.round() as usize) {
                     clock += 1;
-                    times.insert(What::Access(event, position), (clock, clock));
+                    times.insert(Element::Access(event, position), (clock, clock));
                 }
                 *done = time.round() as usize;
                 continue;
@@ -95,16 +95,16 @@ fn times(program: &Program, rank: u32, recorded: &Recorded, places: &Places, mad
         // A new collective operation replaces messages.
         let replaces = part == 2
             && op.arg as usize >= made
-            && recorded.events[event].call.kind() != hayase_trace::Kind::Collective
+            && recorded.events[event].call.kind() != hayase_trace::CallKind::Collective
             && recorded.events[event].call != Call::Iallreduce;
-        let mut does: Vec<What> = places
+        let mut does: Vec<Element> = places
             .iter()
             .filter(|((of, _, _), place)| *of == rank && **place == event)
             .filter(|((_, _, other), _)| replaces || *other == part)
-            .map(|((_, event, part), _)| What::Part(*event, *part))
+            .map(|((_, event, part), _)| Element::Part(*event, *part))
             .collect();
         if !replaces {
-            does.push(What::Part(event, part));
+            does.push(Element::Part(event, part));
         }
         for &what in &does {
             if times.insert(what, (clock, clock)).is_some() {
@@ -131,26 +131,26 @@ pub fn broken(
     if old.keys().ne(new.keys()) {
         return Err(format!("rank {rank} does not do the same: {old:?} {new:?}"));
     }
-    let mut touched: Vec<(What, Vec<Bytes>)> = Vec::new();
+    let mut touched: Vec<(Element, Vec<Bytes>)> = Vec::new();
     for (number, accesses) in recorded.intervals.iter().enumerate() {
         for (position, one) in accesses.iter().enumerate() {
             let bytes = vec![(one.address, one.address + one.size, one.write)];
-            touched.push((What::Access(number, position), bytes));
+            touched.push((Element::Access(number, position), bytes));
         }
     }
     for (number, event) in recorded.events.iter().enumerate() {
         let of = parts(event, rank as i32, all);
-        touched.extend(of.into_iter().map(|(part, bytes)| (What::Part(number, part), bytes)));
+        touched.extend(of.into_iter().map(|(part, bytes)| (Element::Part(number, part), bytes)));
     }
     touched.retain(|(what, _)| old.contains_key(what));
-    let envelope = |what: What| match what {
-        What::Access(..) => None,
-        What::Part(event, part) => {
+    let envelope = |what: Element| match what {
+        Element::Access(..) => None,
+        Element::Part(event, part) => {
             let event = &recorded.events[event];
             // Collective operations have one order, messages one for each partner and tag.
             Some(match part {
                 2 => (part, 0, 0),
-                1 if event.call.kind() == hayase_trace::Kind::Sendrecv => (part, event.peer2, event.tag2),
+                1 if event.call.kind() == hayase_trace::CallKind::Sendrecv => (part, event.peer2, event.tag2),
                 _ => (part, event.peer, event.tag),
             })
         }
@@ -165,12 +165,14 @@ pub fn broken(
             }
             // `MPI_Sendrecv_replace`: the old data stays in the buffer until the call, and is sent by its end.
             let replaces = |event: usize| recorded.events[event].call == Call::SendrecvReplace;
-            let early = matches!((a, b), (What::Access(n, _), What::Part(e, 1)) if replaces(*e) && n <= e && c1 >= d0);
-            let late = matches!((a, b), (What::Part(e, 0), What::Access(n, _)) if replaces(*e) && e < n && c1 >= d0);
+            let early =
+                matches!((a, b), (Element::Access(n, _), Element::Part(e, 1)) if replaces(*e) && n <= e && c1 >= d0);
+            let late =
+                matches!((a, b), (Element::Part(e, 0), Element::Access(n, _)) if replaces(*e) && e < n && c1 >= d0);
             if early || late {
                 return Err(format!("rank {rank}: {a:?} and {b:?}, {old:?} {new:?}"));
             }
-            let replaced = |what: &What| matches!(what, What::Part(e, p) if places.contains_key(&(rank, *e, *p)));
+            let replaced = |what: &Element| matches!(what, Element::Part(e, p) if places.contains_key(&(rank, *e, *p)));
             if envelope(*a).is_some()
                 && envelope(*a) == envelope(*b)
                 && a0 < b0

@@ -35,16 +35,16 @@ pub enum Flow {
     /// Jumps.
     Jump(i32),
     /// Calls the address in a register or in memory.
-    CallThere,
+    IndirectCall,
     /// Jumps to the address in a register or in memory.
-    JumpThere,
+    IndirectJump,
     /// Returns, or ends the program.
     End,
 }
 
 /// Effect of an instruction on a general register, as far as addresses may pass through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Register {
+pub enum RegisterEffect {
     /// No effect that matters.
     Kept,
     /// The register is set to the address of the operand.
@@ -72,12 +72,12 @@ pub struct Instruction {
     pub written: u32,
     /// Set for instructions that move or fill bytes: true if it reads at `rsi`, true if it writes at `rdi`.
     pub text: (bool, bool),
-    pub register: Register,
+    pub register: RegisterEffect,
 }
 
 /// Use of a memory operand.
 #[derive(Clone, Copy)]
-enum Use {
+enum OperandUse {
     None,
     Read(u32),
     Write(u32),
@@ -202,10 +202,10 @@ pub fn decode(bytes: &[u8]) -> Option<Instruction> {
             0x38 => {
                 let opcode = cursor.byte()?;
                 let kind = match (opcode, prefixes.repeat) {
-                    (0xf0 | 0xf1, 0xf2) => Use::Read(prefixes.size()),
-                    (0xf0, _) => Use::Read(prefixes.size()),
-                    (0xf1, _) => Use::Write(prefixes.size()),
-                    _ => Use::Read(16),
+                    (0xf0 | 0xf1, 0xf2) => OperandUse::Read(prefixes.size()),
+                    (0xf0, _) => OperandUse::Read(prefixes.size()),
+                    (0xf1, _) => OperandUse::Write(prefixes.size()),
+                    _ => OperandUse::Read(16),
                 };
                 with_operands(&mut cursor, prefixes, kind, 0)?
             }
@@ -226,12 +226,17 @@ const PLAIN: Instruction = Instruction {
     read: 0,
     written: 0,
     text: (false, false),
-    register: Register::Kept,
+    register: RegisterEffect::Kept,
 };
 
 /// Decodes an instruction with a ModRM byte, given the use of its memory operand and the length of its
 /// immediate \[B\].
-fn with_operands(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immediate: usize) -> Option<Instruction> {
+fn with_operands(
+    cursor: &mut Cursor<'_>,
+    prefixes: Prefixes,
+    kind: OperandUse,
+    immediate: usize,
+) -> Option<Instruction> {
     let operands = operands(cursor, prefixes)?;
     if immediate > 0 {
         cursor.signed(immediate)?;
@@ -239,13 +244,13 @@ fn with_operands(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immedia
     Some(used(&operands, kind))
 }
 
-fn used(operands: &Operands, kind: Use) -> Instruction {
+fn used(operands: &Operands, kind: OperandUse) -> Instruction {
     let Err(operand) = operands.rm else { return PLAIN };
     let (read, written) = match kind {
-        Use::None => return PLAIN,
-        Use::Read(size) => (size, 0),
-        Use::Write(size) => (0, size),
-        Use::Both(size) => (size, size),
+        OperandUse::None => return PLAIN,
+        OperandUse::Read(size) => (size, 0),
+        OperandUse::Write(size) => (0, size),
+        OperandUse::Both(size) => (size, size),
     };
     Instruction { operand: Some(operand), read, written, ..PLAIN }
 }
@@ -259,20 +264,20 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
             low @ 0..=3 => {
                 let compares = opcode & 0xf8 == 0x38;
                 let kind = match (low, compares) {
-                    (0 | 1, false) => Use::Both(width(opcode)),
-                    _ => Use::Read(width(opcode)),
+                    (0 | 1, false) => OperandUse::Both(width(opcode)),
+                    _ => OperandUse::Read(width(opcode)),
                 };
                 let operands = operands(cursor, prefixes)?;
                 let adds = matches!(opcode & 0xf8, 0x00 | 0x28);
                 let register = match operands.rm {
-                    _ if compares => Register::Kept,
-                    Ok(rm) if adds && low < 2 => Register::Added(rm, operands.reg),
-                    Ok(rm) if adds => Register::Added(operands.reg, rm),
-                    Ok(rm) if low < 2 => Register::Set(rm),
-                    Err(_) if low < 2 => Register::Kept,
+                    _ if compares => RegisterEffect::Kept,
+                    Ok(rm) if adds && low < 2 => RegisterEffect::Added(rm, operands.reg),
+                    Ok(rm) if adds => RegisterEffect::Added(operands.reg, rm),
+                    Ok(rm) if low < 2 => RegisterEffect::Set(rm),
+                    Err(_) if low < 2 => RegisterEffect::Kept,
                     // An address stays one after a sum or a difference with a value in memory.
-                    Err(_) if adds => Register::Kept,
-                    _ => Register::Set(operands.reg),
+                    Err(_) if adds => RegisterEffect::Kept,
+                    _ => RegisterEffect::Set(operands.reg),
                 };
                 Instruction { register, ..used(&operands, kind) }
             }
@@ -281,48 +286,48 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
             _ => return None,
         },
         0x50..=0x57 => PLAIN,
-        0x58..=0x5f => Instruction { register: Register::Set(opcode & 7 | (prefixes.rex & 1) << 3), ..PLAIN },
-        0x63 => sets(cursor, prefixes, Use::Read(4), 0)?,
+        0x58..=0x5f => Instruction { register: RegisterEffect::Set(opcode & 7 | (prefixes.rex & 1) << 3), ..PLAIN },
+        0x63 => sets(cursor, prefixes, OperandUse::Read(4), 0)?,
         0x68 => immediate(cursor, large)?,
-        0x69 => sets(cursor, prefixes, Use::Read(size), large)?,
+        0x69 => sets(cursor, prefixes, OperandUse::Read(size), large)?,
         0x6a => immediate(cursor, 1)?,
-        0x6b => sets(cursor, prefixes, Use::Read(size), 1)?,
+        0x6b => sets(cursor, prefixes, OperandUse::Read(size), 1)?,
         0x70..=0x7f | 0xe0..=0xe3 => Instruction { flow: Flow::Branch(cursor.signed(1)?), ..PLAIN },
         0x80 | 0x81 | 0x83 => {
             let operands = operands(cursor, prefixes)?;
             cursor.signed(if opcode == 0x81 { large } else { 1 })?;
             let operation = operands.reg & 7;
-            let kind = if operation == 7 { Use::Read(width(opcode)) } else { Use::Both(width(opcode)) };
+            let kind = if operation == 7 { OperandUse::Read(width(opcode)) } else { OperandUse::Both(width(opcode)) };
             // Sums, differences and roundings of addresses stay addresses.
             let register = match operands.rm {
-                Ok(rm) if !matches!(operation, 0 | 4 | 5 | 7) => Register::Set(rm),
-                _ => Register::Kept,
+                Ok(rm) if !matches!(operation, 0 | 4 | 5 | 7) => RegisterEffect::Set(rm),
+                _ => RegisterEffect::Kept,
             };
             Instruction { register, ..used(&operands, kind) }
         }
-        0x84 | 0x85 => with_operands(cursor, prefixes, Use::Read(width(opcode)), 0)?,
-        0x86 | 0x87 => sets(cursor, prefixes, Use::Both(width(opcode)), 0)?,
+        0x84 | 0x85 => with_operands(cursor, prefixes, OperandUse::Read(width(opcode)), 0)?,
+        0x86 | 0x87 => sets(cursor, prefixes, OperandUse::Both(width(opcode)), 0)?,
         0x88..=0x8b => {
             let stores = opcode < 0x8a;
-            let kind = if stores { Use::Write(width(opcode)) } else { Use::Read(width(opcode)) };
+            let kind = if stores { OperandUse::Write(width(opcode)) } else { OperandUse::Read(width(opcode)) };
             let operands = operands(cursor, prefixes)?;
             let register = match (operands.rm, opcode) {
-                (Ok(rm), 0x89) => Register::Copied(rm, operands.reg),
-                (Ok(rm), 0x8b) => Register::Copied(operands.reg, rm),
-                (Ok(rm), 0x88) => Register::Set(rm),
-                (Err(_), 0x88) => Register::Kept,
-                (Err(_), 0x89) => Register::Stored(operands.reg),
-                (Err(_), 0x8b) => Register::Loaded(operands.reg),
-                _ => Register::Set(operands.reg),
+                (Ok(rm), 0x89) => RegisterEffect::Copied(rm, operands.reg),
+                (Ok(rm), 0x8b) => RegisterEffect::Copied(operands.reg, rm),
+                (Ok(rm), 0x88) => RegisterEffect::Set(rm),
+                (Err(_), 0x88) => RegisterEffect::Kept,
+                (Err(_), 0x89) => RegisterEffect::Stored(operands.reg),
+                (Err(_), 0x8b) => RegisterEffect::Loaded(operands.reg),
+                _ => RegisterEffect::Set(operands.reg),
             };
             Instruction { register, ..used(&operands, kind) }
         }
         0x8d => {
             let operands = operands(cursor, prefixes)?;
             let operand = operands.rm.err()?;
-            Instruction { operand: Some(operand), register: Register::Address(operands.reg), ..PLAIN }
+            Instruction { operand: Some(operand), register: RegisterEffect::Address(operands.reg), ..PLAIN }
         }
-        0x8f => with_operands(cursor, prefixes, Use::Write(8), 0)?,
+        0x8f => with_operands(cursor, prefixes, OperandUse::Write(8), 0)?,
         0x90..=0x9f if opcode != 0x9a => PLAIN,
         0xa4 | 0xa5 => Instruction { text: (true, true), ..PLAIN },
         0xaa | 0xab => Instruction { text: (false, true), ..PLAIN },
@@ -331,15 +336,15 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
         0xa9 => immediate(cursor, large)?,
         0xb0..=0xb7 => immediate(cursor, 1)?,
         0xb8..=0xbf => {
-            let register = Register::Set(opcode & 7 | (prefixes.rex & 1) << 3);
+            let register = RegisterEffect::Set(opcode & 7 | (prefixes.rex & 1) << 3);
             Instruction { register, ..immediate(cursor, if prefixes.wide() { 8 } else { large })? }
         }
-        0xc0 | 0xc1 => changes(cursor, prefixes, Use::Both(width(opcode)), 1)?,
-        0xd0..=0xd3 => changes(cursor, prefixes, Use::Both(width(opcode)), 0)?,
+        0xc0 | 0xc1 => changes(cursor, prefixes, OperandUse::Both(width(opcode)), 1)?,
+        0xd0..=0xd3 => changes(cursor, prefixes, OperandUse::Both(width(opcode)), 0)?,
         0xc2 => Instruction { flow: Flow::End, ..immediate(cursor, 2)? },
         0xc3 | 0xf4 | 0xcc => Instruction { flow: Flow::End, ..PLAIN },
-        0xc6 => changes(cursor, prefixes, Use::Write(1), 1)?,
-        0xc7 => changes(cursor, prefixes, Use::Write(size), large)?,
+        0xc6 => changes(cursor, prefixes, OperandUse::Write(1), 1)?,
+        0xc7 => changes(cursor, prefixes, OperandUse::Write(size), large)?,
         0xc8 => immediate(cursor, 3)?,
         0xc9 => PLAIN,
         0xd8..=0xdf => {
@@ -356,21 +361,25 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
             if operation < 2 {
                 cursor.signed(if opcode == 0xf6 { 1 } else { large })?;
             }
-            let kind = if matches!(operation, 2 | 3) { Use::Both(width(opcode)) } else { Use::Read(width(opcode)) };
+            let kind = if matches!(operation, 2 | 3) {
+                OperandUse::Both(width(opcode))
+            } else {
+                OperandUse::Read(width(opcode))
+            };
             let register = match operands.rm {
-                Ok(rm) if matches!(operation, 2 | 3) => Register::Set(rm),
-                _ => Register::Kept,
+                Ok(rm) if matches!(operation, 2 | 3) => RegisterEffect::Set(rm),
+                _ => RegisterEffect::Kept,
             };
             Instruction { register, ..used(&operands, kind) }
         }
-        0xfe => changes(cursor, prefixes, Use::Both(1), 0)?,
+        0xfe => changes(cursor, prefixes, OperandUse::Both(1), 0)?,
         0xff => {
             let operands = operands(cursor, prefixes)?;
             let (kind, flow) = match operands.reg & 7 {
-                0 | 1 => (Use::Both(size), Flow::On),
-                2 => (Use::Read(8), Flow::CallThere),
-                4 => (Use::Read(8), Flow::JumpThere),
-                6 => (Use::Read(8), Flow::On),
+                0 | 1 => (OperandUse::Both(size), Flow::On),
+                2 => (OperandUse::Read(8), Flow::IndirectCall),
+                4 => (OperandUse::Read(8), Flow::IndirectJump),
+                6 => (OperandUse::Read(8), Flow::On),
                 _ => return None,
             };
             Instruction { flow, ..used(&operands, kind) }
@@ -380,18 +389,18 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
 }
 
 /// Returns size and direction of an operand of the floating-point stack.
-fn x87(opcode: u8, operation: u8) -> Use {
+fn x87(opcode: u8, operation: u8) -> OperandUse {
     match (opcode, operation) {
-        (0xd8 | 0xda, _) | (0xd9 | 0xdb, 0) => Use::Read(4),
-        (0xd9, 2 | 3) | (0xdb, 1..=3) => Use::Write(4),
-        (0xd9, 5) => Use::Read(2),
-        (0xd9, 7) | (0xdf, 1..=3) | (0xdd, 7) => Use::Write(2),
-        (0xdb, 5) => Use::Read(10),
-        (0xdb, 7) => Use::Write(10),
-        (0xdc, _) | (0xdd, 0) | (0xdf, 5) => Use::Read(8),
-        (0xdd, 1..=3) | (0xdf, 7) => Use::Write(8),
-        (0xde, _) | (0xdf, 0) => Use::Read(2),
-        _ => Use::Both(108),
+        (0xd8 | 0xda, _) | (0xd9 | 0xdb, 0) => OperandUse::Read(4),
+        (0xd9, 2 | 3) | (0xdb, 1..=3) => OperandUse::Write(4),
+        (0xd9, 5) => OperandUse::Read(2),
+        (0xd9, 7) | (0xdf, 1..=3) | (0xdd, 7) => OperandUse::Write(2),
+        (0xdb, 5) => OperandUse::Read(10),
+        (0xdb, 7) => OperandUse::Write(10),
+        (0xdc, _) | (0xdd, 0) | (0xdf, 5) => OperandUse::Read(8),
+        (0xdd, 1..=3) | (0xdf, 7) => OperandUse::Write(8),
+        (0xde, _) | (0xdf, 0) => OperandUse::Read(2),
+        _ => OperandUse::Both(108),
     }
 }
 
@@ -401,21 +410,21 @@ fn immediate(cursor: &mut Cursor<'_>, size: usize) -> Option<Instruction> {
 }
 
 /// Decodes an instruction that sets the register in `reg`.
-fn sets(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immediate: usize) -> Option<Instruction> {
+fn sets(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: OperandUse, immediate: usize) -> Option<Instruction> {
     let operands = operands(cursor, prefixes)?;
     if immediate > 0 {
         cursor.signed(immediate)?;
     }
-    Some(Instruction { register: Register::Set(operands.reg), ..used(&operands, kind) })
+    Some(Instruction { register: RegisterEffect::Set(operands.reg), ..used(&operands, kind) })
 }
 
 /// Decodes an instruction that changes the register in `rm`.
-fn changes(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: Use, immediate: usize) -> Option<Instruction> {
+fn changes(cursor: &mut Cursor<'_>, prefixes: Prefixes, kind: OperandUse, immediate: usize) -> Option<Instruction> {
     let operands = operands(cursor, prefixes)?;
     if immediate > 0 {
         cursor.signed(immediate)?;
     }
-    let register = operands.rm.map_or(Register::Kept, Register::Set);
+    let register = operands.rm.map_or(RegisterEffect::Kept, RegisterEffect::Set);
     Some(Instruction { register, ..used(&operands, kind) })
 }
 
@@ -428,31 +437,31 @@ fn two_bytes(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<
         0x05 | 0x31 | 0x77 | 0xa2 | 0xc8..=0xcf => return Some(PLAIN),
         0x0b => return Some(Instruction { flow: Flow::End, ..PLAIN }),
         0x80..=0x8f => return Some(Instruction { flow: Flow::Branch(cursor.signed(4)?), ..PLAIN }),
-        0x0d | 0x18..=0x1f => Use::None,
-        0x10 => Use::Read(floating),
-        0x11 => Use::Write(floating),
-        0x12 | 0x16 => Use::Read(if prefixes.repeat == 0 { 8 } else { whole }),
-        0x13 | 0x17 => Use::Write(8),
-        0x2a => Use::Read(if prefixes.repeat == 0 { 8 } else { size }),
-        0x29 | 0x2b | 0xe7 => Use::Write(whole),
-        0x7f => Use::Write(whole),
-        0xd6 => Use::Write(8),
-        0x2c..=0x2f | 0x51 | 0x58..=0x5f | 0xc2 => Use::Read(floating),
-        0x40..=0x4f | 0xaf | 0xb8 | 0xbc | 0xbd => Use::Read(size),
-        0x6e => Use::Read(if prefixes.wide() { 8 } else { 4 }),
-        0x7e if prefixes.repeat == 0xf3 => Use::Read(8),
-        0x7e => Use::Write(if prefixes.wide() { 8 } else { 4 }),
-        0x90..=0x9f => Use::Write(1),
-        0xa3 => Use::Read(size),
-        0xa4 | 0xa5 | 0xab | 0xac | 0xad | 0xb3 | 0xba | 0xbb => Use::Both(size),
-        0xae => Use::Both(4),
-        0xb0 | 0xb1 | 0xc0 | 0xc1 => Use::Both(byte_or_size),
-        0xb6 | 0xbe => Use::Read(1),
-        0xb7 | 0xbf => Use::Read(2),
-        0xc3 => Use::Write(size),
-        0xc4 => Use::Read(2),
-        0xc7 => Use::Both(if prefixes.wide() { 16 } else { 8 }),
-        0x14 | 0x15 | 0x28 | 0x50..=0x76 | 0x7c | 0x7d | 0xc5 | 0xc6 | 0xd0..=0xff => Use::Read(whole),
+        0x0d | 0x18..=0x1f => OperandUse::None,
+        0x10 => OperandUse::Read(floating),
+        0x11 => OperandUse::Write(floating),
+        0x12 | 0x16 => OperandUse::Read(if prefixes.repeat == 0 { 8 } else { whole }),
+        0x13 | 0x17 => OperandUse::Write(8),
+        0x2a => OperandUse::Read(if prefixes.repeat == 0 { 8 } else { size }),
+        0x29 | 0x2b | 0xe7 => OperandUse::Write(whole),
+        0x7f => OperandUse::Write(whole),
+        0xd6 => OperandUse::Write(8),
+        0x2c..=0x2f | 0x51 | 0x58..=0x5f | 0xc2 => OperandUse::Read(floating),
+        0x40..=0x4f | 0xaf | 0xb8 | 0xbc | 0xbd => OperandUse::Read(size),
+        0x6e => OperandUse::Read(if prefixes.wide() { 8 } else { 4 }),
+        0x7e if prefixes.repeat == 0xf3 => OperandUse::Read(8),
+        0x7e => OperandUse::Write(if prefixes.wide() { 8 } else { 4 }),
+        0x90..=0x9f => OperandUse::Write(1),
+        0xa3 => OperandUse::Read(size),
+        0xa4 | 0xa5 | 0xab | 0xac | 0xad | 0xb3 | 0xba | 0xbb => OperandUse::Both(size),
+        0xae => OperandUse::Both(4),
+        0xb0 | 0xb1 | 0xc0 | 0xc1 => OperandUse::Both(byte_or_size),
+        0xb6 | 0xbe => OperandUse::Read(1),
+        0xb7 | 0xbf => OperandUse::Read(2),
+        0xc3 => OperandUse::Write(size),
+        0xc4 => OperandUse::Read(2),
+        0xc7 => OperandUse::Both(if prefixes.wide() { 16 } else { 8 }),
+        0x14 | 0x15 | 0x28 | 0x50..=0x76 | 0x7c | 0x7d | 0xc5 | 0xc6 | 0xd0..=0xff => OperandUse::Read(whole),
         _ => return None,
     };
     let general =
@@ -468,13 +477,13 @@ fn two_bytes(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<
 fn three_bytes(cursor: &mut Cursor<'_>, prefixes: Prefixes) -> Option<Instruction> {
     let opcode = cursor.byte()?;
     let kind = match opcode {
-        0x14 => Use::Write(1),
-        0x15 => Use::Write(2),
-        0x16 => Use::Write(if prefixes.wide() { 8 } else { 4 }),
-        0x17 => Use::Write(4),
-        0x0a => Use::Read(4),
-        0x0b => Use::Read(8),
-        _ => Use::Read(prefixes.vector.max(16)),
+        0x14 => OperandUse::Write(1),
+        0x15 => OperandUse::Write(2),
+        0x16 => OperandUse::Write(if prefixes.wide() { 8 } else { 4 }),
+        0x17 => OperandUse::Write(4),
+        0x0a => OperandUse::Read(4),
+        0x0b => OperandUse::Read(8),
+        _ => OperandUse::Read(prefixes.vector.max(16)),
     };
     changes(cursor, prefixes, kind, 1)
 }
@@ -519,17 +528,17 @@ fn vector(cursor: &mut Cursor<'_>, mut prefixes: Prefixes, opcode: u8) -> Option
             // Operations on general registers (BMI).
             let general = matches!(opcode, 0xf2 | 0xf3 | 0xf5..=0xf7);
             match (general, writes) {
-                (true, _) => sets(cursor, prefixes, Use::Read(prefixes.size()), 0),
-                (_, true) => with_operands(cursor, prefixes, Use::Both(size), 0),
-                _ => with_operands(cursor, prefixes, Use::Read(size), 0),
+                (true, _) => sets(cursor, prefixes, OperandUse::Read(prefixes.size()), 0),
+                (_, true) => with_operands(cursor, prefixes, OperandUse::Both(size), 0),
+                _ => with_operands(cursor, prefixes, OperandUse::Read(size), 0),
             }
         }
         3 => {
             let writes = matches!(opcode, 0x14..=0x17 | 0x19 | 0x1b | 0x1d | 0x39 | 0x3b);
             let size = prefixes.vector;
-            let kind = if writes { Use::Write(size) } else { Use::Read(size) };
+            let kind = if writes { OperandUse::Write(size) } else { OperandUse::Read(size) };
             if opcode == 0xf0 {
-                sets(cursor, prefixes, Use::Read(prefixes.size()), 1)
+                sets(cursor, prefixes, OperandUse::Read(prefixes.size()), 1)
             } else {
                 changes(cursor, prefixes, kind, 1)
             }

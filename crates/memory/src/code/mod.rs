@@ -9,11 +9,11 @@
 //!
 //! * `decode`: instructions.
 //! * `part`: functions, imports and constant data of a part.
-//! * `untold`: unreported accesses.
+//! * `unreported`: unreported accesses.
 
 mod decode;
 mod part;
-mod untold;
+mod unreported;
 
 pub(crate) use part::{Import, imports};
 
@@ -25,7 +25,7 @@ use part::{Callee, Function, Part};
 
 /// A call instruction to be redirected to a stub.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct MarkedCall {
     /// Address of the instruction, which has five bytes.
     pub(crate) call: usize,
     /// Present target.
@@ -37,21 +37,24 @@ pub(crate) struct Mark {
 
 /// Returns the calls of a part to be marked. Also registers its functions with arguments on the stack
 /// ([`arguments`]).
-pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<Mark> {
+pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<MarkedCall> {
     let Some(part) = Part::new(base, imports) else { return Vec::new() };
     let functions = part.functions();
     // State of each function, by first byte. It is found when the function is first called, since a program
     // has many that are never called.
-    let mut kinds: BTreeMap<usize, Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<usize, FunctionKind> = BTreeMap::new();
     for function in &functions {
-        kinds.insert(function.start, if part.calls_hook(function) { Kind::Instrumented } else { Kind::Unknown });
+        kinds.insert(
+            function.start,
+            if part.calls_hook(function) { FunctionKind::Instrumented } else { FunctionKind::Unknown },
+        );
     }
     let mut marks = Vec::new();
     for function in &functions {
-        if kinds[&function.start] != Kind::Instrumented {
+        if kinds[&function.start] != FunctionKind::Instrumented {
             continue;
         }
-        untold::find(&part, function, &mut marks);
+        unreported::find(&part, function, &mut marks);
         note_arguments(&part, function);
         let calls: Vec<(usize, usize)> = part
             .instructions(function)
@@ -62,13 +65,13 @@ pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<Mark> {
             .collect();
         for (call, target) in calls {
             let Some(kind) = kinds.get_mut(&target) else { continue };
-            if *kind == Kind::Unknown {
+            if *kind == FunctionKind::Unknown {
                 let called = functions.iter().find(|function| function.start == target);
-                let harmless = called.is_some_and(|function| untold::is_harmless(&part, function));
-                *kind = if harmless { Kind::Harmless } else { Kind::Foreign };
+                let harmless = called.is_some_and(|function| unreported::is_harmless(&part, function));
+                *kind = if harmless { FunctionKind::Harmless } else { FunctionKind::Foreign };
             }
-            if *kind == Kind::Foreign && part.callee(target) == Callee::Function {
-                marks.push(Mark { call, target, foreign: true });
+            if *kind == FunctionKind::Foreign && part.callee(target) == Callee::Function {
+                marks.push(MarkedCall { call, target, foreign: true });
             }
         }
     }
@@ -82,7 +85,7 @@ pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<Mark> {
 static ARGUMENTS: RwLock<Vec<(usize, usize, usize)>> = RwLock::new(Vec::new());
 
 /// Size assumed if a function uses the address of an argument on the stack, whose size is unknown.
-const WHOLE: usize = 4096;
+const UNKNOWN_SIZE: usize = 4096;
 
 fn note_arguments(part: &Part, function: &Function) {
     let reach = |(_, instruction): (usize, Instruction)| {
@@ -90,7 +93,7 @@ fn note_arguments(part: &Part, function: &Function) {
         // Arguments lie above the caller's frame pointer and the return address.
         let offset = usize::try_from(operand.displacement).ok()?.checked_sub(16)?;
         let size = instruction.read.max(instruction.written) as usize;
-        Some(if size == 0 || operand.index.is_some() { offset + WHOLE } else { offset + size })
+        Some(if size == 0 || operand.index.is_some() { offset + UNKNOWN_SIZE } else { offset + size })
     };
     let reach = part.instructions(function).filter_map(reach).max();
     if let Some(reach) = reach {
@@ -110,7 +113,7 @@ pub(crate) fn arguments(place: usize) -> usize {
 
 /// Kind of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum FunctionKind {
     Unknown,
     /// It calls a hook when it is entered.
     Instrumented,

@@ -265,7 +265,7 @@ impl Part {
         let Some(bytes) = self.bytes(target, target.saturating_add(16)) else { return Callee::Function };
         let pad = if bytes.starts_with(&[0xf3, 0x0f, 0x1e, 0xfa]) { 4 } else { 0 };
         match decode(&bytes[pad..]) {
-            Some(jump) if jump.flow == Flow::JumpThere => self.through(target + pad, &jump),
+            Some(jump) if jump.flow == Flow::IndirectJump => self.through(target + pad, &jump),
             _ => Callee::Function,
         }
     }
@@ -283,7 +283,7 @@ impl Part {
     pub(super) fn called(&self, address: usize, instruction: &Instruction) -> Option<Callee> {
         match instruction.flow {
             Flow::Call(way) => Some(self.callee(self.target(address, instruction, way))),
-            Flow::CallThere => Some(self.through(address, instruction)),
+            Flow::IndirectCall => Some(self.through(address, instruction)),
             _ => None,
         }
     }

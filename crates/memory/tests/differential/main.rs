@@ -23,12 +23,12 @@ use std::process::Command;
 
 use common::{build, place, run};
 use hayase_needs::is_there;
-use hayase_trace::memory::{Intervals, Kind};
+use hayase_trace::memory::{AccessKind, Intervals};
 use meaning::{Bytes, Interval};
 use program::Program;
 
 /// Number of programs, each a function, that are compiled together.
-const TOGETHER: usize = 40;
+const BATCH: usize = 40;
 
 /// An access of an object that can be passed to MPI: its bytes and its direction.
 type Access = (Bytes, bool);
@@ -71,7 +71,7 @@ fn recorded(
         let mut list: Vec<(u64, Access)> = Vec::new();
         for run in interval.runs() {
             let site = &intervals.sites()[run.site as usize];
-            if site.kind == Kind::Opaque {
+            if site.kind == AccessKind::Opaque {
                 // A structure is passed to a case, between two cases.
                 if site.name.contains("structure") {
                     list.extend((0..run.count).filter_map(|i| Some((run.access(i)?.1, ((usize::MAX, 0, 0), true)))));
@@ -140,10 +140,10 @@ fn no_differences(c: bool, compilers: &[&str]) {
     place(folder.path());
     let marks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/marks.c");
     run(Command::new("gcc").args(["-c", "-O1", "-o"]).arg(folder.path().join("marks.o")).arg(marks));
-    let programs = setting("HAYASE_PROGRAMS", 240).div_ceil(TOGETHER as u64);
+    let programs = setting("HAYASE_PROGRAMS", 240).div_ceil(BATCH as u64);
     let (mut tried, mut statements, mut differences) = (0, 0, Vec::new());
     for part in 0..programs {
-        let program = Program::new(setting("HAYASE_SEED", 1) * 1_000_003 + part, TOGETHER, c);
+        let program = Program::new(setting("HAYASE_SEED", 1) * 1_000_003 + part, BATCH, c);
         let wanted = meaning::intervals(&program);
         let cases = program.cases.iter().flat_map(|case| &case.objects);
         let sizes: Vec<usize> = program

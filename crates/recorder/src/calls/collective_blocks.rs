@@ -12,7 +12,7 @@ use crate::recorder::Recorder;
 
 /// Datatypes of the blocks of an operation.
 #[derive(Clone, Copy)]
-pub(super) enum Types {
+pub(super) enum BlockTypes {
     /// One datatype for all blocks.
     One(Handle),
     /// An array with a datatype for each rank.
@@ -21,12 +21,12 @@ pub(super) enum Types {
 
 impl Recorder {
     /// Records the root.
-    pub(super) fn rooted(&mut self, root: c_int) {
+    pub(super) fn record_root(&mut self, root: c_int) {
         self.event.peer = self.peer(root);
     }
 
     /// Returns true if this rank is the root.
-    pub(super) fn roots(&self, root: c_int) -> bool {
+    pub(super) fn is_root(&self, root: c_int) -> bool {
         if self.event.flags.has(Flags::INTER) {
             root == self.abi.root
         } else {
@@ -58,14 +58,21 @@ impl Recorder {
     }
 
     /// Records the whole vector.
-    pub(super) fn vector(&mut self, buffer: *const c_void, count: c_int, datatype: Handle) {
+    pub(super) fn record_vector(&mut self, buffer: *const c_void, count: c_int, datatype: Handle) {
         self.event.bytes = self.elements(count, datatype);
         self.event.buffer = buffer as u64;
     }
 
     /// Records the whole vector (or a block of it), which an operator reduces.
-    pub(super) fn reduces(&mut self, from: *const c_void, to: *mut c_void, count: c_int, datatype: Handle, op: Handle) {
-        let receives = self.event.peer < 0 || self.roots(self.event.peer);
+    pub(super) fn record_reduction(
+        &mut self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: c_int,
+        datatype: Handle,
+        op: Handle,
+    ) {
+        let receives = self.event.peer < 0 || self.is_root(self.event.peer);
         self.buffers(from, to, receives);
         self.event.bytes = self.elements(count, datatype);
         let op = self.abi.handle(op);
@@ -83,7 +90,7 @@ impl Recorder {
     /// Records the block that this rank sends; the blocks of all ranks are alike. In place, it is the block
     /// that is received.
     #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-    pub(super) fn block(
+    pub(super) fn record_block_sent(
         &mut self,
         from: *const c_void,
         count: c_int,
@@ -104,7 +111,7 @@ impl Recorder {
     /// Records the block that this rank receives. At the root it is the block that is sent, since the root
     /// may keep its own in place.
     #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-    pub(super) fn block_received(
+    pub(super) fn record_block_received(
         &mut self,
         from: *const c_void,
         count: c_int,
@@ -127,7 +134,7 @@ impl Recorder {
 
     /// Records blocks of different sizes that the root sends: all of them at the root, and this rank's own.
     #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-    pub(super) fn scatters(
+    pub(super) fn record_scatter(
         &mut self,
         from: *const c_void,
         counts: *const c_int,
@@ -155,14 +162,14 @@ impl Recorder {
     /// Records the bytes sent to each rank.
     pub(super) fn blocks_sent(&mut self, counts: *const c_int, datatype: Handle) {
         let mut list = std::mem::take(&mut self.event.counts);
-        self.list(&mut list, counts, Types::One(datatype));
+        self.list(&mut list, counts, BlockTypes::One(datatype));
         self.event.counts = list;
     }
 
     /// Records the bytes received from each rank; in place, this rank's own are among them.
     pub(super) fn blocks_received(&mut self, counts: *const c_int, datatype: Handle, from: *const c_void) {
         let mut list = std::mem::take(&mut self.event.counts2);
-        self.list(&mut list, counts, Types::One(datatype));
+        self.list(&mut list, counts, BlockTypes::One(datatype));
         if from as usize == self.abi.in_place {
             let me = self.communicators.rank().unwrap_or(0) as usize;
             self.event.bytes = list.get(me).copied().unwrap_or(0);
@@ -175,10 +182,10 @@ impl Recorder {
         &mut self,
         from: *const c_void,
         counts: *const c_int,
-        types: Types,
+        types: BlockTypes,
         to: *mut c_void,
         to_counts: *const c_int,
-        to_types: Types,
+        to_types: BlockTypes,
     ) {
         let in_place = self.buffers(from, to, true);
         let mut received = std::mem::take(&mut self.event.counts2);
@@ -193,17 +200,17 @@ impl Recorder {
     }
 
     /// Fills a list with the bytes of each block.
-    fn list(&mut self, list: &mut Vec<u64>, counts: *const c_int, types: Types) {
+    fn list(&mut self, list: &mut Vec<u64>, counts: *const c_int, types: BlockTypes) {
         list.clear();
-        if let Types::One(datatype) = types {
+        if let BlockTypes::One(datatype) = types {
             self.elements(0, datatype);
         }
         for i in 0..self.communicators.partners() {
             // SAFETY: the program gives a count for each rank of the communicator, and a datatype if these differ.
             let (count, size) = unsafe {
                 let size = match types {
-                    Types::One(_) => u64::from(self.event.element),
-                    Types::Each(types) => self.size_of(self.abi.read_handle(types, i)),
+                    BlockTypes::One(_) => u64::from(self.event.element),
+                    BlockTypes::Each(types) => self.size_of(self.abi.read_handle(types, i)),
                 };
                 (*counts.add(i), size)
             };

@@ -5,9 +5,9 @@ use std::ffi::{c_int, c_void};
 use hayase_trace::Call;
 
 use super::calls;
-use super::collective_blocks::Types;
+use super::collective_blocks::BlockTypes;
 use crate::recorder::requests::Request;
-use crate::token::Wait;
+use crate::token::WaitEvent;
 
 /// Defines both forms of an operation, blocking and with a request. Arguments: the call, its name and its
 /// function; those of the form with a request; the arguments before the communicator; statements that record
@@ -18,18 +18,20 @@ macro_rules! collectives {
     ) |$recorder:ident| { $($say:tt)* })*) => {
         calls! {$(
             $call $symbol $name($($argument,)* comm) |$recorder| {
-                $recorder.on(comm);
+                $recorder.set_communicator(comm);
                 $($say)*
             } turn {
                 $recorder.meet(comm);
                 let none = $recorder.abi.status_ignore as *mut c_void;
-                $recorder.start_in_turn(none, Wait::Poll, |mpi, request| (mpi.$iname)($($argument,)* comm, request))
+                $recorder.start_in_turn(none, WaitEvent::Poll, |mpi, request| {
+                    (mpi.$iname)($($argument,)* comm, request)
+                })
             };
             $icall $isymbol $iname($($argument,)* comm, request) |$recorder| {
-                $recorder.on(comm);
+                $recorder.set_communicator(comm);
                 $($say)*
             } done {
-                $recorder.begins(request, Request::UNDER_WAY)
+                $recorder.begin_request(request, Request::UNDER_WAY)
             };
         )*}
     };
@@ -38,84 +40,87 @@ macro_rules! collectives {
 collectives! {
     Barrier Barrier barrier Ibarrier Ibarrier ibarrier() |recorder| {}
     Bcast Bcast bcast Ibcast Ibcast ibcast(buffer, count, datatype, root) |recorder| {
-        recorder.rooted(root);
-        recorder.vector(buffer, count, datatype);
+        recorder.record_root(root);
+        recorder.record_vector(buffer, count, datatype);
     }
     Reduce Reduce reduce Ireduce Ireduce ireduce(sendbuf, recvbuf, count, datatype, op, root) |recorder| {
-        recorder.rooted(root);
-        recorder.reduces(sendbuf, recvbuf, count, datatype, op);
+        recorder.record_root(root);
+        recorder.record_reduction(sendbuf, recvbuf, count, datatype, op);
     }
     Allreduce Allreduce allreduce Iallreduce Iallreduce iallreduce(sendbuf, recvbuf, count, datatype, op) |recorder| {
-        recorder.reduces(sendbuf, recvbuf, count, datatype, op);
+        recorder.record_reduction(sendbuf, recvbuf, count, datatype, op);
     }
     Gather Gather gather Igather Igather igather(
         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root
     ) |recorder| {
-        recorder.rooted(root);
-        recorder.block(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, recorder.roots(root));
+        recorder.record_root(root);
+        recorder.record_block_sent(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, recorder.is_root(root));
     }
     Gatherv Gatherv gatherv Igatherv Igatherv igatherv(
         sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root
     ) |recorder| {
-        recorder.rooted(root);
-        recorder.block(sendbuf, sendcount, sendtype, recvbuf, 0, recvtype, false);
-        if recorder.roots(root) {
+        recorder.record_root(root);
+        recorder.record_block_sent(sendbuf, sendcount, sendtype, recvbuf, 0, recvtype, false);
+        if recorder.is_root(root) {
             recorder.blocks_received(recvcounts, recvtype, sendbuf);
         }
     }
     Scatter Scatter scatter Iscatter Iscatter iscatter(
         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root
     ) |recorder| {
-        recorder.rooted(root);
-        recorder.block_received(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, recorder.roots(root));
+        recorder.record_root(root);
+        let is_root = recorder.is_root(root);
+        recorder.record_block_received(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, is_root);
     }
     Scatterv Scatterv scatterv Iscatterv Iscatterv iscatterv(
         sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root
     ) |recorder| {
-        recorder.rooted(root);
-        recorder.scatters(sendbuf, sendcounts, sendtype, recvbuf, recvcount, recvtype, recorder.roots(root));
+        recorder.record_root(root);
+        recorder.record_scatter(sendbuf, sendcounts, sendtype, recvbuf, recvcount, recvtype, recorder.is_root(root));
     }
     Allgather Allgather allgather Iallgather Iallgather iallgather(
         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
     ) |recorder| {
-        recorder.block(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, true);
+        recorder.record_block_sent(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, true);
     }
     Allgatherv Allgatherv allgatherv Iallgatherv Iallgatherv iallgatherv(
         sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
     ) |recorder| {
-        recorder.block(sendbuf, sendcount, sendtype, recvbuf, 0, recvtype, true);
+        recorder.record_block_sent(sendbuf, sendcount, sendtype, recvbuf, 0, recvtype, true);
         recorder.blocks_received(recvcounts, recvtype, sendbuf);
     }
     Alltoall Alltoall alltoall Ialltoall Ialltoall ialltoall(
         sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
     ) |recorder| {
-        recorder.block(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, true);
+        recorder.record_block_sent(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, true);
     }
     Alltoallv Alltoallv alltoallv Ialltoallv Ialltoallv ialltoallv(
         sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
     ) |recorder| {
-        recorder.all_to_all(sendbuf, sendcounts, Types::One(sendtype), recvbuf, recvcounts, Types::One(recvtype));
+        let (sendtypes, recvtypes) = (BlockTypes::One(sendtype), BlockTypes::One(recvtype));
+        recorder.all_to_all(sendbuf, sendcounts, sendtypes, recvbuf, recvcounts, recvtypes);
     }
     Alltoallw Alltoallw alltoallw Ialltoallw Ialltoallw ialltoallw(
         sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes
     ) |recorder| {
-        recorder.all_to_all(sendbuf, sendcounts, Types::Each(sendtypes), recvbuf, recvcounts, Types::Each(recvtypes));
+        let (sent, received) = (BlockTypes::Each(sendtypes), BlockTypes::Each(recvtypes));
+        recorder.all_to_all(sendbuf, sendcounts, sent, recvbuf, recvcounts, received);
     }
     ReduceScatter Reduce_scatter reduce_scatter IreduceScatter Ireduce_scatter ireduce_scatter(
         sendbuf, recvbuf, recvcounts, datatype, op
     ) |recorder| {
-        recorder.reduces(sendbuf, recvbuf, 0, datatype, op);
+        recorder.record_reduction(sendbuf, recvbuf, 0, datatype, op);
         recorder.blocks_sent(recvcounts, datatype);
     }
     ReduceScatterBlock Reduce_scatter_block reduce_scatter_block IreduceScatterBlock Ireduce_scatter_block ireduce_scatter_block(
         sendbuf, recvbuf, recvcount, datatype, op
     ) |recorder| {
-        recorder.reduces(sendbuf, recvbuf, recvcount, datatype, op);
+        recorder.record_reduction(sendbuf, recvbuf, recvcount, datatype, op);
     }
     Scan Scan scan Iscan Iscan iscan(sendbuf, recvbuf, count, datatype, op) |recorder| {
-        recorder.reduces(sendbuf, recvbuf, count, datatype, op);
+        recorder.record_reduction(sendbuf, recvbuf, count, datatype, op);
     }
     Exscan Exscan exscan Iexscan Iexscan iexscan(sendbuf, recvbuf, count, datatype, op) |recorder| {
-        recorder.reduces(sendbuf, recvbuf, count, datatype, op);
+        recorder.record_reduction(sendbuf, recvbuf, count, datatype, op);
     }
 }

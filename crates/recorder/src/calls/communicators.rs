@@ -14,7 +14,7 @@ use crate::recorder::{Process, Recorder};
 
 impl Recorder {
     /// Records a communicator made from another one. Does nothing if this rank is not in it.
-    unsafe fn makes_communicator(&mut self, parent: Handle, made: *const c_void) {
+    unsafe fn record_communicator(&mut self, parent: Handle, made: *const c_void) {
         // SAFETY: the caller gives a handle that MPI has written.
         let handle = unsafe { self.abi.read_handle(made, 0) };
         if handle == self.abi.comm_null {
@@ -22,7 +22,7 @@ impl Recorder {
         }
         let parent = self.communicators.id(self.abi.handle(parent));
         let Process { communicators, abi, mpi, writer, .. } = &mut **self;
-        communicators.made(handle, parent, abi, mpi, writer);
+        communicators.add(handle, parent, abi, mpi, writer);
     }
 }
 
@@ -32,14 +32,14 @@ macro_rules! makers {
     ($($call:ident $symbol:ident $name:ident $meets:literal ($($argument:ident $(: $own:ty)?),*);)*) => {
         calls! {$(
             $call $symbol $name(comm, $($argument $(: $own)?,)* newcomm) |recorder| {
-                recorder.on(comm);
+                recorder.set_communicator(comm);
                 if $meets {
                     recorder.meet(comm);
                 }
             } turn {
-                recorder.outside_together(|recorder| pass_on!(recorder.$name(comm, $($argument,)* newcomm)))
+                recorder.without_token_together(|recorder| pass_on!(recorder.$name(comm, $($argument,)* newcomm)))
             } done {
-                recorder.makes_communicator(comm, newcomm)
+                recorder.record_communicator(comm, newcomm)
             };
         )*}
     };
@@ -69,9 +69,9 @@ makers! {
 calls! {
     // The new communicator exists when the request is complete.
     CommIdup Comm_idup comm_idup(comm, newcomm, request) |recorder| {
-        recorder.on(comm);
+        recorder.set_communicator(comm);
     } done {
-        let number = recorder.begins(request, Request::UNDER_WAY);
+        let number = recorder.begin_request(request, Request::UNDER_WAY);
         let of = recorder.abi.handle(comm);
         recorder.duplicates.push((number, of, newcomm as usize));
     };
@@ -82,11 +82,11 @@ impl Recorder {
     ///
     /// # Safety
     /// The program's place for the handle still exists, as MPI demands.
-    pub(super) unsafe fn duplicated(&mut self, number: u64) {
+    pub(super) unsafe fn record_duplicate(&mut self, number: u64) {
         if let Some(i) = self.duplicates.iter().position(|&(of, ..)| of == number) {
             let (_, parent, made) = self.duplicates.swap_remove(i);
             // SAFETY: MPI has written the handle there.
-            unsafe { self.makes_communicator(parent, made as *const c_void) };
+            unsafe { self.record_communicator(parent, made as *const c_void) };
         }
     }
 }
@@ -98,12 +98,12 @@ macro_rules! freers {
             CommFree $symbol $name(comm: *mut c_void) |recorder| {
                 // SAFETY: the program gives a communicator.
                 let handle = unsafe { recorder.abi.read_handle(comm, 0) };
-                recorder.on(handle);
+                recorder.set_communicator(handle);
                 recorder.meet(handle);
             } turn {
-                recorder.outside_together(|recorder| pass_on!(recorder.$name(comm)))
+                recorder.without_token_together(|recorder| pass_on!(recorder.$name(comm)))
             } done {
-                recorder.communicators.freed(handle)
+                recorder.communicators.remove(handle)
             };
         )*}
     };

@@ -8,7 +8,7 @@ use hayase_trace::Call;
 use super::{calls, pass_on};
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
-use crate::token::Wait;
+use crate::token::WaitEvent;
 
 impl Recorder {
     /// Keeps the handles of an array and the numbers of their requests before MPI changes them. Afterwards
@@ -34,27 +34,27 @@ impl Recorder {
     ///
     /// # Safety
     /// MPI has written that status.
-    unsafe fn completed(&mut self, i: usize, statuses: *const c_void, at: usize) {
+    unsafe fn record_completed(&mut self, i: usize, statuses: *const c_void, at: usize) {
         let Some(&(handle, number)) = self.handles.get(i) else { return };
         let Some(request) = self.requests.complete(handle, number) else { return };
         let Request { number, count, held, source, comm, .. } = request;
         self.event.requests.extend(number..number + u64::from(count));
         if !self.duplicates.is_empty() {
             // SAFETY: the request is complete, so the handle has been written.
-            unsafe { self.duplicated(number) };
+            unsafe { self.record_duplicate(number) };
         }
         if source != Request::NO_RECEIVE {
             // SAFETY: promised by the caller.
             let status = unsafe { self.abi.status(statuses, at) };
-            self.received(held, &status);
+            self.resolve_receive(held, &status);
             if !status.cancelled {
-                self.took(comm, status.source);
+                self.count_taken(comm, status.source);
             }
         }
     }
 
     /// Records that all kept requests were offered.
-    fn offer(&mut self) {
+    fn record_offered(&mut self) {
         for i in 0..self.handles.len() {
             let (handle, _) = self.handles[i];
             if let Some(&mut Request { active: true, number, .. }) = self.requests.get(handle) {
@@ -65,9 +65,9 @@ impl Recorder {
 
     /// Returns the event that the kept requests wait for. With the token, it tells which rank need not be
     /// asked in vain.
-    fn waits(&mut self) -> Wait {
+    fn wait_event(&mut self) -> WaitEvent {
         if self.token.is_none() {
-            return Wait::Poll;
+            return WaitEvent::Poll;
         }
         let mut only = None;
         let mut receives = 0;
@@ -76,7 +76,7 @@ impl Recorder {
             match self.requests.get(handle) {
                 Some(request) if request.active && request.source == Request::NO_RECEIVE => {
                     // The send may need this rank to make progress.
-                    return if self.handles.len() == 1 { Wait::Send } else { Wait::Poll };
+                    return if self.handles.len() == 1 { WaitEvent::Send } else { WaitEvent::Poll };
                 }
                 Some(request) if request.active => {
                     receives += 1;
@@ -87,14 +87,14 @@ impl Recorder {
         }
         match only {
             Some(Request { comm, source, .. }) if receives == 1 => self.wait_for(comm, source),
-            Some(_) => Wait::Receive(None),
-            None => Wait::Poll,
+            Some(_) => WaitEvent::Receive(None),
+            None => WaitEvent::Poll,
         }
     }
 
     /// Tests for the kept requests until they are complete. Used with the token.
     fn wait_in_turn(&mut self, test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
-        let wait = self.waits();
+        let wait = self.wait_event();
         self.in_turn(wait, test)
     }
 
@@ -102,10 +102,10 @@ impl Recorder {
     ///
     /// # Safety
     /// MPI has written their statuses.
-    unsafe fn completed_all(&mut self, statuses: *const c_void) {
+    unsafe fn record_all_completed(&mut self, statuses: *const c_void) {
         for i in 0..self.handles.len() {
             // SAFETY: promised by the caller.
-            unsafe { self.completed(i, statuses, i) };
+            unsafe { self.record_completed(i, statuses, i) };
         }
     }
 
@@ -116,17 +116,17 @@ impl Recorder {
     unsafe fn completed_any(&mut self, index: c_int, status: *const c_void) {
         if let Ok(index) = usize::try_from(index) {
             // SAFETY: promised by the caller.
-            unsafe { self.completed(index, status, 0) };
+            unsafe { self.record_completed(index, status, 0) };
         }
     }
 
     /// Records that `done` of the kept requests are complete.
-    unsafe fn completed_some(&mut self, done: c_int, indices: *const c_int, statuses: *const c_void) {
+    unsafe fn record_some_completed(&mut self, done: c_int, indices: *const c_int, statuses: *const c_void) {
         for at in 0..usize::try_from(done).unwrap_or(0) {
             // SAFETY: MPI has written this many indices and statuses.
             unsafe {
                 if let Ok(index) = usize::try_from(*indices.add(at)) {
-                    self.completed(index, statuses, at);
+                    self.record_completed(index, statuses, at);
                 }
             }
         }
@@ -148,7 +148,7 @@ impl Recorder {
     }
 
     /// Records the request that the call names; returns its handle.
-    unsafe fn names(&mut self, request: *const c_void) -> Handle {
+    unsafe fn record_named(&mut self, request: *const c_void) -> Handle {
         // SAFETY: the caller gives a request of the program.
         let handle = unsafe { self.abi.read_handle(request, 0) };
         if let Some(&mut Request { number, .. }) = self.requests.get(handle) {
@@ -160,12 +160,12 @@ impl Recorder {
 
 /// Keeps the requests of a call, and records them as offered if the call takes those that are complete.
 /// Returns room for its statuses.
-macro_rules! kept {
+macro_rules! keep_requests {
     ($recorder:ident, $count:expr, $requests:ident, $statuses:ident, $offers:literal) => {{
         // SAFETY: the program gives this many requests.
         let length = unsafe { $recorder.keep($count, $requests) };
         if $offers {
-            $recorder.offer();
+            $recorder.record_offered();
         }
         $recorder.statuses_for($statuses, length.max(1))
     }};
@@ -173,36 +173,36 @@ macro_rules! kept {
 
 calls! {
     Wait Wait wait(request, status) |recorder| {
-        let status = kept!(recorder, 1, request, status, false);
+        let status = keep_requests!(recorder, 1, request, status, false);
     } turn {
-        let wait = recorder.waits();
+        let wait = recorder.wait_event();
         recorder.test_in_turn(request, status, wait)
     } done {
-        recorder.completed(0, status, 0)
+        recorder.record_completed(0, status, 0)
     };
     Test Test test(request, flag, status) |recorder| {
-        let status = kept!(recorder, 1, request, status, false);
+        let status = keep_requests!(recorder, 1, request, status, false);
     } done {
         if *flag != 0 {
-            recorder.completed(0, status, 0);
+            recorder.record_completed(0, status, 0);
         }
     } => recorder.leave_test();
     Waitall Waitall waitall(count, requests, statuses) |recorder| {
-        let statuses = kept!(recorder, count, requests, statuses, false);
+        let statuses = keep_requests!(recorder, count, requests, statuses, false);
     } turn {
         recorder.wait_in_turn(|recorder, flag| pass_on!(recorder.testall(count, requests, &raw mut *flag, statuses)))
     } done {
-        recorder.completed_all(statuses)
+        recorder.record_all_completed(statuses)
     };
     Testall Testall testall(count, requests, flag, statuses) |recorder| {
-        let statuses = kept!(recorder, count, requests, statuses, false);
+        let statuses = keep_requests!(recorder, count, requests, statuses, false);
     } done {
         if *flag != 0 {
-            recorder.completed_all(statuses);
+            recorder.record_all_completed(statuses);
         }
     } => recorder.leave_test();
     Waitany Waitany waitany(count, requests, index, status) |recorder| {
-        let status = kept!(recorder, count, requests, status, true);
+        let status = keep_requests!(recorder, count, requests, status, true);
     } turn {
         recorder.wait_in_turn(|recorder, flag| {
             pass_on!(recorder.testany(count, requests, index, &raw mut *flag, status))
@@ -211,14 +211,14 @@ calls! {
         recorder.completed_any(*index, status)
     };
     Testany Testany testany(count, requests, index, flag, status) |recorder| {
-        let status = kept!(recorder, count, requests, status, true);
+        let status = keep_requests!(recorder, count, requests, status, true);
     } done {
         if *flag != 0 {
             recorder.completed_any(*index, status);
         }
     } => recorder.leave_test();
     Waitsome Waitsome waitsome(count, requests, outcount, indices, statuses) |recorder| {
-        let statuses = kept!(recorder, count, requests, statuses, true);
+        let statuses = keep_requests!(recorder, count, requests, statuses, true);
     } turn {
         recorder.wait_in_turn(|recorder, flag| {
             let result = pass_on!(recorder.testsome(count, requests, outcount, indices, statuses));
@@ -227,24 +227,24 @@ calls! {
             result
         })
     } done {
-        recorder.completed_some(*outcount, indices, statuses)
+        recorder.record_some_completed(*outcount, indices, statuses)
     };
     Testsome Testsome testsome(count, requests, outcount, indices, statuses) |recorder| {
-        let statuses = kept!(recorder, count, requests, statuses, true);
+        let statuses = keep_requests!(recorder, count, requests, statuses, true);
     } done {
-        recorder.completed_some(*outcount, indices, statuses)
+        recorder.record_some_completed(*outcount, indices, statuses)
     } => recorder.leave_test();
     Cancel Cancel cancel(request) |recorder| {
         // SAFETY: the program gives a request.
-        unsafe { recorder.names(request) };
+        unsafe { recorder.record_named(request) };
     };
     RequestFree Request_free request_free(request) |recorder| {
         // SAFETY: the program gives a request.
-        let handle = unsafe { recorder.names(request) };
+        let handle = unsafe { recorder.record_named(request) };
     } done {
         if let Some(Request { held: Some(held), .. }) = recorder.requests.remove(handle) {
             // The received message will never be known.
-            recorder.settle(held);
+            recorder.close_event(held);
         }
     };
     // Looks at a request without changing it.

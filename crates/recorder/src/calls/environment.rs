@@ -8,7 +8,7 @@ use hayase_trace::Call;
 
 use super::call;
 use crate::entry::export;
-use crate::recorder::{finish, initialised};
+use crate::recorder::{after_init, finish};
 use crate::{clock, fortran, mpi};
 
 export!("Init", 2, init);
@@ -24,7 +24,7 @@ unsafe extern "C" fn init(count: *mut c_int, words: *mut *mut *mut c_char, site:
     // SAFETY: arguments are the program's.
     let result = unsafe { (mpi::functions().init)(count, words) };
     if result == SUCCESS {
-        initialised(begin, caller);
+        after_init(begin, caller);
     }
     result
 }
@@ -45,7 +45,7 @@ unsafe extern "C" fn init_thread(
     // SAFETY: arguments are the program's.
     let result = unsafe { (mpi::functions().init_thread)(count, words, required, provided) };
     if result == SUCCESS {
-        initialised(begin, caller);
+        after_init(begin, caller);
     }
     result
 }
@@ -82,7 +82,7 @@ call! {
 /// As C has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _exit(code: c_int) -> ! {
-    crate::recorder::exits();
+    crate::recorder::at_process_end();
     // SAFETY: ends the process.
     unsafe { libc::syscall(libc::SYS_exit_group, code) };
     std::sync::atomic::fence(Ordering::SeqCst);

@@ -12,7 +12,7 @@ use hayase_trace::{Call, Event, Flags};
 use super::{call, pass_on};
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
-use crate::token::Wait;
+use crate::token::WaitEvent;
 
 /// Tag of the first direction; the tags of further directions count down from it.
 const TAG: i32 = i32::MAX;
@@ -149,7 +149,7 @@ impl Recorder {
                     self.buffer(address, count, datatype);
                 }
                 let event = std::mem::replace(&mut self.event, whole);
-                self.adds(event);
+                self.add_event(event);
             }
         }
         if !numbers.is_empty() {
@@ -166,7 +166,7 @@ macro_rules! neighbours {
         $from:expr, $to:expr;)*) => {$(
         call! {
             Waitall $symbol $name($($argument $(: $own)?,)* comm) |recorder| {
-                recorder.on(comm);
+                recorder.set_communicator(comm);
                 let numbers = recorder.messages(stringify!($symbol), comm, &$from, &$to);
                 // The wait for the messages has no communicator.
                 recorder.event.comm = 0;
@@ -176,7 +176,7 @@ macro_rules! neighbours {
                     let none = recorder.abi.status_ignore as *mut c_void;
                     // SAFETY: the arguments are the program's.
                     unsafe {
-                        recorder.start_in_turn(none, Wait::Poll, |mpi, request| {
+                        recorder.start_in_turn(none, WaitEvent::Poll, |mpi, request| {
                             (mpi.$iname)($($argument,)* comm, request)
                         })
                     }
@@ -188,12 +188,12 @@ macro_rules! neighbours {
         }
         call! {
             Waitall $isymbol $iname($($argument $(: $own)?,)* comm, request) |recorder| {
-                recorder.on(comm);
+                recorder.set_communicator(comm);
                 let numbers = recorder.messages(stringify!($isymbol), comm, &$from, &$to);
                 let result = pass_on!(recorder.$iname($($argument,)* comm, request));
                 let count = (numbers.end - numbers.start) as u32;
                 // SAFETY: MPI has written the handle.
-                unsafe { recorder.made(request, Request { count, ..Request::new(numbers.start) }) };
+                unsafe { recorder.record_request(request, Request { count, ..Request::new(numbers.start) }) };
                 // The messages have been recorded: the call itself needs no event.
                 recorder.abandon(result)
             }

@@ -8,11 +8,11 @@ use hayase_trace::{Call, Event, Flags};
 use super::{calls, pass_on};
 use crate::recorder::Recorder;
 use crate::recorder::requests::Request;
-use crate::token::Wait;
+use crate::token::WaitEvent;
 
 impl Recorder {
     /// Records a send to a rank.
-    pub(crate) fn sends(
+    pub(crate) fn record_send(
         &mut self,
         buffer: *const c_void,
         count: c_int,
@@ -21,7 +21,7 @@ impl Recorder {
         tag: c_int,
         comm: Handle,
     ) {
-        self.on(comm);
+        self.set_communicator(comm);
         self.event.peer = self.peer(dest);
         self.event.tag = tag;
         self.event.bytes = self.elements(count, datatype);
@@ -29,7 +29,7 @@ impl Recorder {
     }
 
     /// Records a receive from a rank, and the room for its message.
-    pub(crate) fn expects(
+    pub(crate) fn record_receive(
         &mut self,
         buffer: *const c_void,
         count: c_int,
@@ -38,7 +38,7 @@ impl Recorder {
         tag: c_int,
         comm: Handle,
     ) {
-        self.on(comm);
+        self.set_communicator(comm);
         self.event.flags = self.event.flags.and(self.open(source, tag)).and(Flags::CAPACITY);
         self.event.peer = self.peer(source);
         self.event.tag = if tag == self.abi.any_tag { -1 } else { tag };
@@ -50,14 +50,14 @@ impl Recorder {
     ///
     /// # Safety
     /// `status` is one that MPI has written.
-    pub(crate) unsafe fn arrived(&mut self, status: *const c_void, comm: Handle) {
+    pub(crate) unsafe fn record_arrival(&mut self, status: *const c_void, comm: Handle) {
         // SAFETY: promised by the caller.
         let status = unsafe { self.abi.status(status, 0) };
         let peer = self.peer(status.source);
         self.event.flags.0 &= !Flags::CAPACITY.0;
         if peer >= 0 {
             (self.event.peer, self.event.tag, self.event.bytes) = (peer, status.tag, status.bytes);
-            self.took(comm, peer);
+            self.count_taken(comm, peer);
         } else if peer == Event::PROC_NULL {
             self.event.tag = 0;
         }
@@ -67,7 +67,7 @@ impl Recorder {
     ///
     /// # Safety
     /// `request` points to a handle that MPI has written.
-    pub(crate) unsafe fn made(&mut self, request: *const c_void, about: Request) {
+    pub(crate) unsafe fn record_request(&mut self, request: *const c_void, about: Request) {
         // SAFETY: promised by the caller.
         let handle = unsafe { self.abi.read_handle(request, 0) };
         self.requests.insert(handle, about);
@@ -76,11 +76,11 @@ impl Recorder {
     /// Records that the present call makes a request; returns its number.
     ///
     /// # Safety
-    /// As of [`made`](Self::made).
-    pub(crate) unsafe fn begins(&mut self, request: *const c_void, about: Request) -> u64 {
-        let number = self.makes();
+    /// As of [`record_request`](Self::record_request).
+    pub(crate) unsafe fn begin_request(&mut self, request: *const c_void, about: Request) -> u64 {
+        let number = self.make_request();
         // SAFETY: promised by the caller.
-        unsafe { self.made(request, Request { number, ..about }) };
+        unsafe { self.record_request(request, Request { number, ..about }) };
         number
     }
 
@@ -91,7 +91,7 @@ impl Recorder {
     pub(crate) unsafe fn start_in_turn(
         &mut self,
         status: *mut c_void,
-        wait: Wait,
+        wait: WaitEvent,
         start: impl FnOnce(&Functions, *mut c_void) -> c_int,
     ) -> c_int {
         let mut request = [0_u64; 1];
@@ -111,11 +111,11 @@ macro_rules! sends {
     ($($call:ident $name:ident $iname:ident;)*) => {
         calls! {$(
             $call $call $name(sendbuf, count, datatype, dest, tag, comm) |recorder| {
-                recorder.sends(sendbuf, count, datatype, dest, tag, comm);
-                recorder.posted(comm, dest);
+                recorder.record_send(sendbuf, count, datatype, dest, tag, comm);
+                recorder.count_posted(comm, dest);
             } turn {
                 let none = recorder.abi.status_ignore as *mut c_void;
-                recorder.start_in_turn(none, Wait::Send, |mpi, request| {
+                recorder.start_in_turn(none, WaitEvent::Send, |mpi, request| {
                     (mpi.$iname)(sendbuf, count, datatype, dest, tag, comm, request)
                 })
             };
@@ -135,10 +135,10 @@ macro_rules! sends_by_request {
     ($($call:ident $symbol:ident $name:ident $about:expr;)*) => {
         calls! {$(
             $call $symbol $name(sendbuf, count, datatype, dest, tag, comm, request) |recorder| {
-                recorder.sends(sendbuf, count, datatype, dest, tag, comm);
+                recorder.record_send(sendbuf, count, datatype, dest, tag, comm);
             } done {
                 let about = $about(recorder, dest, comm);
-                recorder.begins(request, about);
+                recorder.begin_request(request, about);
             };
         )*}
     };
@@ -147,20 +147,20 @@ macro_rules! sends_by_request {
 pub(super) use sends_by_request;
 
 /// Returns the request of a message that is under way.
-fn under_way(recorder: &mut Recorder, dest: c_int, comm: Handle) -> Request {
-    recorder.posted(comm, dest);
+fn started_send(recorder: &mut Recorder, dest: c_int, comm: Handle) -> Request {
+    recorder.count_posted(comm, dest);
     Request::UNDER_WAY
 }
 
 sends_by_request! {
-    Isend Isend isend under_way;
-    Ibsend Ibsend ibsend under_way;
-    Issend Issend issend under_way;
-    Irsend Irsend irsend under_way;
+    Isend Isend isend started_send;
+    Ibsend Ibsend ibsend started_send;
+    Issend Issend issend started_send;
+    Irsend Irsend irsend started_send;
 }
 
 /// One side of an exchange: the data sent or received, and the partner.
-struct Part {
+struct Side {
     buffer: *mut c_void,
     count: c_int,
     datatype: Handle,
@@ -172,8 +172,8 @@ struct Part {
 /// token.
 unsafe fn exchange_in_turn(
     recorder: &mut Recorder,
-    from: Option<&Part>,
-    to: &Part,
+    from: Option<&Side>,
+    to: &Side,
     comm: Handle,
     status: *mut c_void,
 ) -> c_int {
@@ -183,7 +183,7 @@ unsafe fn exchange_in_turn(
     // A receive from `MPI_PROC_NULL` is complete at once; some MPIs say so in the status only for a blocking
     // receive.
     let comes = to.peer != recorder.abi.proc_null;
-    let Part { buffer, count, datatype, peer, tag } = *to;
+    let Side { buffer, count, datatype, peer, tag } = *to;
     let mut result = if comes {
         pass_on!(recorder.irecv(buffer, count, datatype, peer, tag, comm, receive))
     } else {
@@ -193,7 +193,7 @@ unsafe fn exchange_in_turn(
         && let Some(from) = from
     {
         result = pass_on!(recorder.isend(from.buffer, from.count, from.datatype, from.peer, from.tag, comm, send));
-        recorder.posted(comm, from.peer);
+        recorder.count_posted(comm, from.peer);
     }
     // SAFETY: the requests were made above; the status is one that may be written.
     unsafe {
@@ -203,7 +203,7 @@ unsafe fn exchange_in_turn(
         }
         if result == SUCCESS && from.is_some() {
             let none = recorder.abi.status_ignore as *mut c_void;
-            result = recorder.test_in_turn(send, none, Wait::Send);
+            result = recorder.test_in_turn(send, none, WaitEvent::Send);
         }
     }
     result
@@ -212,39 +212,39 @@ unsafe fn exchange_in_turn(
 calls! {
     // Never waits for another rank.
     Bsend Bsend bsend(sendbuf, count, datatype, dest, tag, comm) |recorder| {
-        recorder.sends(sendbuf, count, datatype, dest, tag, comm);
-        recorder.posted(comm, dest);
+        recorder.record_send(sendbuf, count, datatype, dest, tag, comm);
+        recorder.count_posted(comm, dest);
     };
     Recv Recv recv(buffer, count, datatype, source, tag, comm, status) |recorder| {
-        recorder.expects(buffer, count, datatype, source, tag, comm);
+        recorder.record_receive(buffer, count, datatype, source, tag, comm);
         let status = recorder.statuses_for(status, 1);
     } turn {
-        let to = Part { buffer, count, datatype, peer: source, tag };
+        let to = Side { buffer, count, datatype, peer: source, tag };
         exchange_in_turn(recorder, None, &to, comm, status)
     } done {
-        recorder.arrived(status, comm)
+        recorder.record_arrival(status, comm)
     };
     Irecv Irecv irecv(buffer, count, datatype, source, tag, comm, request) |recorder| {
-        recorder.expects(buffer, count, datatype, source, tag, comm);
+        recorder.record_receive(buffer, count, datatype, source, tag, comm);
     } done {
         recorder.starts_receive(request, source, comm)
     };
     Mrecv Mrecv mrecv(buffer, count, datatype, message, status) |recorder| {
         // SAFETY: the handle is the program's.
-        let comm = unsafe { recorder.matched(message) };
+        let comm = unsafe { recorder.receive_matched(message) };
         recorder.event.bytes = recorder.elements(count, datatype);
         recorder.buffer(buffer, count, datatype);
         let status = recorder.statuses_for(status, 1);
     } turn {
-        recorder.start_in_turn(status, Wait::Poll, |mpi, request| {
+        recorder.start_in_turn(status, WaitEvent::Poll, |mpi, request| {
             (mpi.imrecv)(buffer, count, datatype, message, request)
         })
     } done {
-        recorder.arrived(status, comm)
+        recorder.record_arrival(status, comm)
     };
     Imrecv Imrecv imrecv(buffer, count, datatype, message, request) |recorder| {
         // SAFETY: the handle is the program's.
-        let comm = unsafe { recorder.matched(message) };
+        let comm = unsafe { recorder.receive_matched(message) };
         recorder.event.bytes = recorder.elements(count, datatype);
         recorder.buffer(buffer, count, datatype);
         recorder.event.flags = recorder.event.flags.and(Flags::CAPACITY);
@@ -255,22 +255,22 @@ calls! {
     Sendrecv Sendrecv sendrecv(
         sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status
     ) |recorder| {
-        recorder.sends(sendbuf, sendcount, sendtype, dest, sendtag, comm);
-        recorder.expects_too(recvbuf, recvcount, recvtype, source, recvtag);
+        recorder.record_send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+        recorder.record_second_receive(recvbuf, recvcount, recvtype, source, recvtag);
         let status = recorder.statuses_for(status, 1);
     } turn {
         let sendbuf = sendbuf.cast_mut();
-        let from = Part { buffer: sendbuf, count: sendcount, datatype: sendtype, peer: dest, tag: sendtag };
-        let to = Part { buffer: recvbuf, count: recvcount, datatype: recvtype, peer: source, tag: recvtag };
+        let from = Side { buffer: sendbuf, count: sendcount, datatype: sendtype, peer: dest, tag: sendtag };
+        let to = Side { buffer: recvbuf, count: recvcount, datatype: recvtype, peer: source, tag: recvtag };
         exchange_in_turn(recorder, Some(&from), &to, comm, status)
     } done {
-        recorder.arrived_too(status, comm)
+        recorder.record_second_arrival(status, comm)
     };
     SendrecvReplace Sendrecv_replace sendrecv_replace(
         buffer, count, datatype, dest, sendtag, source, recvtag, comm, status
     ) |recorder| {
-        recorder.sends(buffer, count, datatype, dest, sendtag, comm);
-        recorder.expects_too(buffer, count, datatype, source, recvtag);
+        recorder.record_send(buffer, count, datatype, dest, sendtag, comm);
+        recorder.record_second_receive(buffer, count, datatype, source, recvtag);
         let status = recorder.statuses_for(status, 1);
     } turn {
         // The data is sent from a copy.
@@ -284,13 +284,13 @@ calls! {
         }
         if result == SUCCESS {
             let copy = copy.as_mut_ptr().cast();
-            let from = Part { buffer: copy, count: length, datatype: packed, peer: dest, tag: sendtag };
-            let to = Part { buffer, count, datatype, peer: source, tag: recvtag };
+            let from = Side { buffer: copy, count: length, datatype: packed, peer: dest, tag: sendtag };
+            let to = Side { buffer, count, datatype, peer: source, tag: recvtag };
             result = exchange_in_turn(recorder, Some(&from), &to, comm, status);
         }
         result
     } done {
-        recorder.arrived_too(status, comm)
+        recorder.record_second_arrival(status, comm)
     };
 }
 
@@ -300,18 +300,25 @@ impl Recorder {
     /// # Safety
     /// `request` points to a handle that MPI has written.
     unsafe fn starts_receive(&mut self, request: *const c_void, source: c_int, comm: Handle) {
-        let held = if self.event.peer == Event::PROC_NULL { None } else { Some(self.stays_open()) };
+        let held = if self.event.peer == Event::PROC_NULL { None } else { Some(self.keep_open()) };
         if held.is_none() {
             self.event.flags.0 &= !Flags::CAPACITY.0;
         }
         let source = if source >= 0 { source } else { Request::ANY };
         let comm = self.abi.handle(comm);
         // SAFETY: promised by the caller.
-        unsafe { self.begins(request, Request { held, source, comm, ..Request::UNDER_WAY }) };
+        unsafe { self.begin_request(request, Request { held, source, comm, ..Request::UNDER_WAY }) };
     }
 
     /// Records the receive of a call that also sends.
-    fn expects_too(&mut self, buffer: *const c_void, count: c_int, datatype: Handle, source: c_int, tag: c_int) {
+    fn record_second_receive(
+        &mut self,
+        buffer: *const c_void,
+        count: c_int,
+        datatype: Handle,
+        source: c_int,
+        tag: c_int,
+    ) {
         self.event.flags = self.event.flags.and(self.open(source, tag));
         self.event.peer2 = self.peer(source);
         self.event.tag2 = if tag == self.abi.any_tag { 0 } else { tag };
@@ -322,13 +329,13 @@ impl Recorder {
     }
 
     /// Records the message received by a call that also sends.
-    unsafe fn arrived_too(&mut self, status: *const c_void, comm: Handle) {
+    unsafe fn record_second_arrival(&mut self, status: *const c_void, comm: Handle) {
         // SAFETY: the caller gives a status that MPI has written.
         let status = unsafe { self.abi.status(status, 0) };
         let peer = self.peer(status.source);
         if peer >= 0 {
             (self.event.peer2, self.event.tag2, self.event.bytes2) = (peer, status.tag, status.bytes);
-            self.took(comm, peer);
+            self.count_taken(comm, peer);
         } else if peer == Event::PROC_NULL {
             (self.event.tag2, self.event.bytes2) = (0, 0);
         }

@@ -10,15 +10,15 @@ use crate::recorder::Recorder;
 
 impl Recorder {
     /// Records the message that is looked for.
-    fn looks_for(&mut self, source: c_int, tag: c_int, comm: Handle) {
-        self.on(comm);
+    fn record_search(&mut self, source: c_int, tag: c_int, comm: Handle) {
+        self.set_communicator(comm);
         self.event.flags = self.event.flags.and(self.open(source, tag));
         self.event.peer = self.peer(source);
         self.event.tag = if tag == self.abi.any_tag { 0 } else { tag };
     }
 
     /// Records the message that was found. The message stays in MPI.
-    unsafe fn found(&mut self, status: *const c_void) {
+    unsafe fn record_found(&mut self, status: *const c_void) {
         // SAFETY: the caller gives a status that MPI has written.
         let status = unsafe { self.abi.status(status, 0) };
         let peer = self.peer(status.source);
@@ -39,12 +39,12 @@ impl Recorder {
     ///
     /// # Safety
     /// `message` points to a handle of the program.
-    pub(crate) unsafe fn matched(&mut self, message: *const c_void) -> Handle {
+    pub(crate) unsafe fn receive_matched(&mut self, message: *const c_void) -> Handle {
         // SAFETY: promised by the caller.
         let handle = unsafe { self.abi.read_handle(message, 0) };
         let nobody = (self.abi.comm_world, self.peer(self.abi.proc_null), 0);
         let (comm, peer, tag) = self.messages.remove(&handle).unwrap_or(nobody);
-        self.on(comm);
+        self.set_communicator(comm);
         (self.event.peer, self.event.tag) = (peer, tag);
         comm
     }
@@ -52,24 +52,24 @@ impl Recorder {
 
 calls! {
     Probe Probe probe(source, tag, comm, status) |recorder| {
-        recorder.looks_for(source, tag, comm);
+        recorder.record_search(source, tag, comm);
         let status = recorder.statuses_for(status, 1);
     } turn {
         let wait = recorder.wait_for(comm, source);
         recorder.in_turn(wait, |recorder, flag| pass_on!(recorder.iprobe(source, tag, comm, &raw mut *flag, status)))
     } done {
-        recorder.found(status)
+        recorder.record_found(status)
     };
     Iprobe Iprobe iprobe(source, tag, comm, flag, status) |recorder| {
-        recorder.looks_for(source, tag, comm);
+        recorder.record_search(source, tag, comm);
         let status = recorder.statuses_for(status, 1);
     } done {
         if *flag != 0 {
-            recorder.found(status);
+            recorder.record_found(status);
         }
     } => recorder.leave_if_found(*flag != 0);
     Mprobe Mprobe mprobe(source, tag, comm, message, status) |recorder| {
-        recorder.looks_for(source, tag, comm);
+        recorder.record_search(source, tag, comm);
         let status = recorder.statuses_for(status, 1);
     } turn {
         let wait = recorder.wait_for(comm, source);
@@ -77,15 +77,15 @@ calls! {
             pass_on!(recorder.improbe(source, tag, comm, &raw mut *flag, message, status))
         })
     } done {
-        recorder.found(status);
+        recorder.record_found(status);
         recorder.keep_message(message, comm);
     };
     Improbe Improbe improbe(source, tag, comm, flag, message, status) |recorder| {
-        recorder.looks_for(source, tag, comm);
+        recorder.record_search(source, tag, comm);
         let status = recorder.statuses_for(status, 1);
     } done {
         if *flag != 0 {
-            recorder.found(status);
+            recorder.record_found(status);
             recorder.keep_message(message, comm);
         }
     } => recorder.leave_if_found(*flag != 0);

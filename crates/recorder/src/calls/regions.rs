@@ -24,7 +24,7 @@ use crate::{fortran, recorder};
 export!("Pcontrol", 2, pcontrol);
 
 /// Longest name, including the zero at its end \[B\].
-const LONGEST: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 
 /// Smallest page of memory of any system \[B\].
 const PAGE: usize = 4096;
@@ -73,7 +73,7 @@ fn text_at(address: usize) -> Option<String> {
     if address < PAGE {
         return None;
     }
-    let mut bytes = [0; LONGEST];
+    let mut bytes = [0; MAX_NAME_BYTES];
     let count = copied(address, &mut bytes)?;
     let length = bytes[..count].iter().position(|&byte| byte == 0).filter(|&length| length > 0)?;
     let text = std::str::from_utf8(&bytes[..length]).ok()?;
@@ -81,12 +81,12 @@ fn text_at(address: usize) -> Option<String> {
 }
 
 /// Copies bytes from an address, some or all of which may not exist; returns their number.
-fn copied(address: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
+fn copied(address: usize, bytes: &mut [u8; MAX_NAME_BYTES]) -> Option<usize> {
     // The system copies a piece as a whole or not at all.
-    let first = (PAGE - address % PAGE).min(LONGEST);
+    let first = (PAGE - address % PAGE).min(MAX_NAME_BYTES);
     let piece = |from: usize, length| libc::iovec { iov_base: from as *mut c_void, iov_len: length };
-    let local = piece(bytes.as_mut_ptr() as usize, LONGEST);
-    let remote = [piece(address, first), piece(address.checked_add(first)?, LONGEST - first)];
+    let local = piece(bytes.as_mut_ptr() as usize, MAX_NAME_BYTES);
+    let remote = [piece(address, first), piece(address.checked_add(first)?, MAX_NAME_BYTES - first)];
     // SAFETY: the room is as large as stated; only the system reads from the address.
     let count = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, remote.as_ptr(), 2, 0) };
     if count >= 0 {
@@ -100,7 +100,7 @@ fn copied(address: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
 }
 
 /// Copies bytes through a pipe, which refuses memory that cannot be read; returns their number.
-fn piped(address: usize, length: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
+fn piped(address: usize, length: usize, bytes: &mut [u8; MAX_NAME_BYTES]) -> Option<usize> {
     let mut ends = [0; 2];
     // SAFETY: there is room for two ends; they are closed below, and the system alone reads at the address.
     unsafe {
@@ -108,7 +108,7 @@ fn piped(address: usize, length: usize, bytes: &mut [u8; LONGEST]) -> Option<usi
             return None;
         }
         let written = libc::write(ends[1], address as *const c_void, length);
-        let read = if written > 0 { libc::read(ends[0], bytes.as_mut_ptr().cast(), LONGEST) } else { 0 };
+        let read = if written > 0 { libc::read(ends[0], bytes.as_mut_ptr().cast(), MAX_NAME_BYTES) } else { 0 };
         libc::close(ends[0]);
         libc::close(ends[1]);
         usize::try_from(read).ok().filter(|&read| read > 0)
@@ -129,7 +129,7 @@ mod tests {
         for wrong in [&b"\0"[..], b"line\nline\0", b"\xff\xfe\0", b"\x01\0"] {
             assert_eq!(at(wrong), None, "{wrong:?}");
         }
-        assert_eq!(at(&[b'a'; 2 * LONGEST]), None, "it does not end");
+        assert_eq!(at(&[b'a'; 2 * MAX_NAME_BYTES]), None, "it does not end");
         for nothing in [0, 1, 64, usize::MAX, usize::MAX - 3, 1 << 60, PAGE] {
             assert_eq!(text_at(nothing), None, "{nothing:#x}");
         }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_text_that_ends_with_its_page_is_read_whatever_comes_behind() {
-        for read in [copied as fn(usize, &mut [u8; LONGEST]) -> Option<usize>, |at, bytes| piped(at, 6, bytes)] {
+        for read in [copied as fn(usize, &mut [u8; MAX_NAME_BYTES]) -> Option<usize>, |at, bytes| piped(at, 6, bytes)] {
             // SAFETY: two pages, of which the second is taken away; the first is written to within its length.
             let address = unsafe {
                 let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -149,7 +149,7 @@ mod tests {
                 at.copy_from(c"solve".as_ptr().cast(), 6);
                 at as usize
             };
-            let mut bytes = [1; LONGEST];
+            let mut bytes = [1; MAX_NAME_BYTES];
             assert_eq!(read(address, &mut bytes), Some(6));
             assert_eq!(&bytes[..6], b"solve\0");
             assert_eq!(read(address + 6, &mut bytes), None, "there is nothing");

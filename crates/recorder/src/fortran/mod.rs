@@ -31,7 +31,7 @@ const NOTHING: Caller = Caller { back: 0, stack: 0, frame: 0 };
 
 thread_local! {
     /// Origin of the last entry into the layer; `NOTHING` once the note has been taken.
-    static NOTED: Cell<Caller> = const { Cell::new(NOTHING) };
+    static ORIGIN: Cell<Caller> = const { Cell::new(NOTHING) };
 }
 
 /// Returns the origin of a call, given the last argument of its body: the entry into the layer of Fortran if
@@ -41,19 +41,19 @@ thread_local! {
 /// `site` is the last argument of a body that has not returned.
 #[inline]
 pub unsafe fn caller(site: usize) -> Caller {
-    let noted = NOTED.get();
+    let noted = ORIGIN.get();
     if noted.back == 0 {
         // SAFETY: promised by the caller.
         return unsafe { Caller::at(site) };
     }
-    NOTED.set(NOTHING);
+    ORIGIN.set(NOTHING);
     noted
 }
 
 /// Notes the origin of an entry and returns the address to continue at, in the layer.
 extern "C" fn note(entry: &Symbol, site: usize) -> *mut c_void {
-    // SAFETY: `go_on` has made a frame as entries do, and its address is `site`.
-    NOTED.set(unsafe { Caller::at(site) });
+    // SAFETY: `jump_to_layer` has made a frame as entries do, and its address is `site`.
+    ORIGIN.set(unsafe { Caller::at(site) });
     entry.find().unwrap_or_else(|| {
         eprintln!("hayase: the program calls `{}`, which no library has", entry.name);
         std::process::abort();
@@ -65,7 +65,7 @@ extern "C" fn note(entry: &Symbol, site: usize) -> *mut c_void {
 /// Arguments of Fortran are addresses, and lengths of texts: none is in a floating-point register.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-unsafe extern "C" fn go_on() {
+unsafe extern "C" fn jump_to_layer() {
     ::core::arch::naked_asm!(
         ".cfi_startproc",
         "push rbp",
@@ -104,7 +104,7 @@ unsafe extern "C" fn go_on() {
 /// See above.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
-unsafe extern "C" fn go_on() {
+unsafe extern "C" fn jump_to_layer() {
     ::core::arch::naked_asm!(
         "stp x29, x30, [sp, #-16]!",
         "mov x29, sp",
@@ -154,17 +154,17 @@ macro_rules! export {
                 #[cfg(target_arch = "x86_64")]
                 ::core::arch::naked_asm!(
                     "lea r11, [rip + {entry}]",
-                    "jmp {go_on}",
+                    "jmp {jump}",
                     entry = sym ENTRY,
-                    go_on = sym go_on
+                    jump = sym jump_to_layer
                 );
                 #[cfg(target_arch = "aarch64")]
                 ::core::arch::naked_asm!(
                     "adrp x9, {entry}",
                     "add x9, x9, :lo12:{entry}",
-                    "b {go_on}",
+                    "b {jump}",
                     entry = sym ENTRY,
-                    go_on = sym go_on
+                    jump = sym jump_to_layer
                 );
             }
         };
@@ -218,7 +218,7 @@ mod tests {
         // SAFETY: a frame lies there.
         let caller = || unsafe { caller(site) };
         assert_eq!(caller(), plain, "nobody came through Fortran");
-        NOTED.set(noted);
+        ORIGIN.set(noted);
         assert_eq!(caller(), noted);
         assert_eq!(caller(), plain);
     }
@@ -234,14 +234,19 @@ mod tests {
     #[unsafe(naked)]
     unsafe extern "C" fn entry() {
         #[cfg(target_arch = "x86_64")]
-        ::core::arch::naked_asm!("lea r11, [rip + {entry}]", "jmp {go_on}", entry = sym ENTRY, go_on = sym go_on);
+        ::core::arch::naked_asm!(
+            "lea r11, [rip + {entry}]",
+            "jmp {jump}",
+            entry = sym ENTRY,
+            jump = sym jump_to_layer
+        );
         #[cfg(target_arch = "aarch64")]
         ::core::arch::naked_asm!(
             "adrp x9, {entry}",
             "add x9, x9, :lo12:{entry}",
-            "b {go_on}",
+            "b {jump}",
             entry = sym ENTRY,
-            go_on = sym go_on
+            jump = sym jump_to_layer
         );
     }
 
@@ -254,6 +259,6 @@ mod tests {
         // SAFETY: as above.
         assert_eq!(unsafe { entry(1, 2, 3, 4, 5, 6, 7, 8, 9, 0) }, 1_234_567_890);
         let here = arguments_go_on_as_they_came_and_the_caller_is_noted as *const () as usize;
-        assert!(NOTED.get().back.abs_diff(here) < 1 << 20);
+        assert!(ORIGIN.get().back.abs_diff(here) < 1 << 20);
     }
 }

@@ -28,7 +28,7 @@ pub const DEPTH: usize = 8;
 /// Largest number of callers that can be kept.
 pub const DEEPEST: usize = 64;
 /// Largest number of nodes; paths that would need more end early.
-const MOST: usize = 1 << 18;
+const MAX_NODES: usize = 1 << 18;
 
 /// Root of the tree.
 const ROOT: u32 = 0;
@@ -46,11 +46,11 @@ struct Node {
     last: u32,
     /// Call site that ends here, plus one.
     site: u32,
-    what: What,
+    what: NodeKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
+enum NodeKind {
     Compiled,
     /// A function of the interpreter: the path continues in Python.
     Interpreter,
@@ -72,7 +72,7 @@ pub struct Paths {
 impl Paths {
     /// Creates an empty tree that keeps up to `depth` callers of each call.
     pub fn new(depth: usize) -> Self {
-        let root = Node { back: 0, rule: Rule::End, above: ROOT, last: ROOT, site: 0, what: What::Compiled };
+        let root = Node { back: 0, rule: Rule::End, above: ROOT, last: ROOT, site: 0, what: NodeKind::Compiled };
         Self {
             depth,
             nodes: vec![root],
@@ -101,20 +101,20 @@ impl Paths {
     /// Returns the node of a call's path.
     #[inline]
     fn walk(&mut self, caller: Caller, stack: Stack) -> u32 {
-        let Some(mut node) = self.go(ROOT, caller.back) else { return ROOT };
+        let Some(mut node) = self.step_to(ROOT, caller.back) else { return ROOT };
         let memory = stack.above(caller.stack);
         let mut registers = Registers { stack: caller.stack, frame: caller.frame };
         for _ in 0..self.depth {
             let Some((back, above)) = self.nodes[node as usize].rule.step(registers, memory) else { break };
-            let Some(next) = self.go(node, back) else { break };
+            let Some(next) = self.step_to(node, back) else { break };
             (node, registers) = (next, above);
         }
-        if self.nodes[node as usize].what == What::Interpreter { self.walk_python(node) } else { node }
+        if self.nodes[node as usize].what == NodeKind::Interpreter { self.walk_python(node) } else { node }
     }
 
     /// Steps from a node to that of a caller; `None` if the path ends.
     #[inline]
-    fn go(&mut self, from: u32, back: usize) -> Option<u32> {
+    fn step_to(&mut self, from: u32, back: usize) -> Option<u32> {
         let last = self.nodes[from as usize].last;
         if self.nodes[last as usize].back == back && last != ROOT {
             return Some(last);
@@ -134,19 +134,19 @@ impl Paths {
         let found = if self.depth > 0 || from != ROOT { rule::find(back) } else { None };
         if found.is_none() && from != ROOT {
             // Not in the code of any file: neither a function nor a caller.
-            if self.below.len() < MOST {
+            if self.below.len() < MAX_NODES {
                 self.below.insert((from, back), NOBODY);
             }
             return None;
         }
         let (module, rule) = found.unwrap_or((rule::Module::default(), Rule::End));
         let interpreter = self.python.as_ref().is_some_and(|python| python.base() == module.base && from != ROOT);
-        let (rule, what) = if interpreter { (Rule::End, What::Interpreter) } else { (rule, What::Compiled) };
+        let (rule, what) = if interpreter { (Rule::End, NodeKind::Interpreter) } else { (rule, NodeKind::Compiled) };
         self.insert(Node { back, rule, above: from, last: ROOT, site: 0, what })
     }
 
     fn insert(&mut self, node: Node) -> Option<u32> {
-        if self.nodes.len() >= MOST {
+        if self.nodes.len() >= MAX_NODES {
             return None;
         }
         let number = self.nodes.len() as u32;
@@ -180,9 +180,10 @@ impl Paths {
     }
 
     #[cold]
-    fn new_place(&mut self, above: u32, key: usize, frame: &python::Running, python: &Python) -> Option<u32> {
+    fn new_place(&mut self, above: u32, key: usize, frame: &python::RunningFunction, python: &Python) -> Option<u32> {
         let place = python.place(frame)?;
-        let node = self.insert(Node { back: key, rule: Rule::End, above, last: ROOT, site: 0, what: What::Python })?;
+        let node =
+            self.insert(Node { back: key, rule: Rule::End, above, last: ROOT, site: 0, what: NodeKind::Python })?;
         self.places.insert(node, place);
         Some(node)
     }
@@ -197,9 +198,9 @@ impl Paths {
             // Address of the call instruction: the return address minus one.
             address = back.wrapping_sub(1) as u64;
             match what {
-                What::Compiled => callers.push(Frame { address, name: String::new() }),
-                What::Python => callers.push(Frame { address: 0, name: self.places[&at].clone() }),
-                What::Interpreter => {}
+                NodeKind::Compiled => callers.push(Frame { address, name: String::new() }),
+                NodeKind::Python => callers.push(Frame { address: 0, name: self.places[&at].clone() }),
+                NodeKind::Interpreter => {}
             }
             at = above;
         }

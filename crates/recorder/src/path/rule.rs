@@ -15,7 +15,7 @@ use gimli::{
 
 use hayase_mpi::objects;
 
-use super::stack::InUse;
+use super::stack::UsedStack;
 
 /// Step from a function to its caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,17 +25,17 @@ pub enum Rule {
     /// The function has a frame: begin of the caller's frame, and words saved relative to it.
     Frame {
         /// Begin of the caller's frame.
-        begin: Begin,
+        begin: FrameBegin,
         /// Offset of the return address from the begin of the caller's frame \[B\].
         back: i32,
         /// Place of the caller's frame pointer.
-        frame: Saved,
+        frame: SavedPointer,
     },
 }
 
 /// Begin of the caller's frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Begin {
+pub enum FrameBegin {
     /// At this distance from the stack pointer \[B\].
     Stack(i32),
     /// At this distance from the frame pointer \[B\].
@@ -46,7 +46,7 @@ pub enum Begin {
 
 /// Place of the caller's frame pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Saved {
+pub enum SavedPointer {
     /// Still in its register.
     Register,
     /// At this distance from the begin of the caller's frame \[B\].
@@ -69,17 +69,18 @@ pub struct Registers {
 impl Rule {
     /// Rule where there are no tables: each function keeps a frame pointer, which leads to that of its caller
     /// and to the return address behind it.
-    pub const FRAME_POINTER: Self = Self::Frame { begin: Begin::Frame(16), back: -8, frame: Saved::FromBegin(-16) };
+    pub const FRAME_POINTER: Self =
+        Self::Frame { begin: FrameBegin::Frame(16), back: -8, frame: SavedPointer::FromBegin(-16) };
 
     /// Returns the return address into the caller, and the registers there.
     #[inline]
-    pub fn step(self, Registers { stack, frame }: Registers, memory: InUse) -> Option<(usize, Registers)> {
+    pub fn step(self, Registers { stack, frame }: Registers, memory: UsedStack) -> Option<(usize, Registers)> {
         let Self::Frame { begin, back, frame: saved } = self else { return None };
         let from = |base: usize, distance: i32| base.wrapping_add_signed(distance as isize);
         let begin = match begin {
-            Begin::Stack(distance) => from(stack, distance),
-            Begin::Frame(distance) => from(frame, distance),
-            Begin::At(distance) => memory.word(from(frame, distance))?,
+            FrameBegin::Stack(distance) => from(stack, distance),
+            FrameBegin::Frame(distance) => from(frame, distance),
+            FrameBegin::At(distance) => memory.word(from(frame, distance))?,
         };
         // Frames of callers lie above. So the walk never goes back, and ends.
         if begin < stack || (cfg!(target_arch = "x86_64") && begin == stack) {
@@ -87,18 +88,18 @@ impl Rule {
         }
         let back = memory.word(from(begin, back))?;
         let frame = match saved {
-            Saved::Register => frame,
-            Saved::FromBegin(distance) => memory.word(from(begin, distance))?,
-            Saved::FromFrame(distance) => memory.word(from(frame, distance))?,
-            Saved::Lost => 0,
+            SavedPointer::Register => frame,
+            SavedPointer::FromBegin(distance) => memory.word(from(begin, distance))?,
+            SavedPointer::FromFrame(distance) => memory.word(from(frame, distance))?,
+            SavedPointer::Lost => 0,
         };
-        Some((plain(back), Registers { stack: begin, frame }))
+        Some((strip_signature(back), Registers { stack: begin, frame }))
     }
 }
 
 /// Returns a return address without the signature that some processors keep in its upper bits.
 #[inline]
-fn plain(back: usize) -> usize {
+fn strip_signature(back: usize) -> usize {
     if cfg!(target_arch = "aarch64") { back & ((1 << 48) - 1) } else { back }
 }
 
@@ -149,9 +150,9 @@ fn module(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr], address: usiz
 type Bytes = EndianSlice<'static, LittleEndian>;
 
 /// Storage of fixed size for the rows of the tables.
-struct Room;
+struct UnwindStorage;
 
-impl UnwindContextStorage<usize> for Room {
+impl UnwindContextStorage<usize> for UnwindStorage {
     type Rules = [(gimli::Register, RegisterRule<usize>); 96];
     type Stack = [UnwindTableRow<usize, Self>; 4];
 }
@@ -200,14 +201,14 @@ impl Module {
         if !entry.contains(address as u64) {
             return None;
         }
-        let mut room = UnwindContext::<usize, Room>::new_in();
+        let mut room = UnwindContext::<usize, UnwindStorage>::new_in();
         let row = entry.unwind_info_for_address(&section, &bases, &mut room, address as u64).ok()?;
         Some(rule(row, &section))
     }
 }
 
 /// Converts a row of the tables to a rule.
-fn rule(row: &UnwindTableRow<usize, Room>, section: &EhFrame<Bytes>) -> Rule {
+fn rule(row: &UnwindTableRow<usize, UnwindStorage>, section: &EhFrame<Bytes>) -> Rule {
     let small = |value: i64| i32::try_from(value).ok();
     // Returns the distance in `FRAME + distance`, and true if the word stored there is meant.
     let from_frame = |expression: &UnwindExpression<usize>| -> Option<(i32, bool)> {
@@ -226,10 +227,10 @@ fn rule(row: &UnwindTableRow<usize, Room>, section: &EhFrame<Bytes>) -> Rule {
         }
     };
     let begin = match row.cfa() {
-        CfaRule::RegisterAndOffset { register: registers::STACK, offset } => small(*offset).map(Begin::Stack),
-        CfaRule::RegisterAndOffset { register: registers::FRAME, offset } => small(*offset).map(Begin::Frame),
+        CfaRule::RegisterAndOffset { register: registers::STACK, offset } => small(*offset).map(FrameBegin::Stack),
+        CfaRule::RegisterAndOffset { register: registers::FRAME, offset } => small(*offset).map(FrameBegin::Frame),
         CfaRule::Expression(expression) => {
-            from_frame(expression).map(|(at, word)| if word { Begin::At(at) } else { Begin::Frame(at) })
+            from_frame(expression).map(|(at, word)| if word { FrameBegin::At(at) } else { FrameBegin::Frame(at) })
         }
         CfaRule::RegisterAndOffset { .. } => None,
     };
@@ -239,13 +240,13 @@ fn rule(row: &UnwindTableRow<usize, Room>, section: &EhFrame<Bytes>) -> Rule {
         _ => None,
     };
     let frame = match row.register(registers::FRAME) {
-        None | Some(RegisterRule::SameValue) => Saved::Register,
-        Some(RegisterRule::Offset(distance)) => small(distance).map_or(Saved::Lost, Saved::FromBegin),
+        None | Some(RegisterRule::SameValue) => SavedPointer::Register,
+        Some(RegisterRule::Offset(distance)) => small(distance).map_or(SavedPointer::Lost, SavedPointer::FromBegin),
         Some(RegisterRule::Expression(expression)) => match from_frame(&expression) {
-            Some((at, false)) => Saved::FromFrame(at),
-            _ => Saved::Lost,
+            Some((at, false)) => SavedPointer::FromFrame(at),
+            _ => SavedPointer::Lost,
         },
-        Some(_) => Saved::Lost,
+        Some(_) => SavedPointer::Lost,
     };
     match (begin, back) {
         (Some(begin), Some(back)) => Rule::Frame { begin, back, frame },
@@ -285,9 +286,13 @@ mod tests {
         let all = [0, 8, moved - 64, moved, moved + 1, moved + 16, usize::MAX - 8, 1 << 47];
         for (stack, frame) in all.iter().flat_map(|stack| all.map(|frame| (*stack, frame))) {
             for distance in [i32::MIN, -64, -8, 0, 8, 16, i32::MAX] {
-                for begin in [Begin::Stack(distance), Begin::Frame(distance), Begin::At(distance)] {
-                    for saved in [Saved::FromBegin(distance), Saved::FromFrame(distance), Saved::Lost, Saved::Register]
-                    {
+                for begin in [FrameBegin::Stack(distance), FrameBegin::Frame(distance), FrameBegin::At(distance)] {
+                    for saved in [
+                        SavedPointer::FromBegin(distance),
+                        SavedPointer::FromFrame(distance),
+                        SavedPointer::Lost,
+                        SavedPointer::Register,
+                    ] {
                         let rule = Rule::Frame { begin, back: -8, frame: saved };
                         let step = rule.step(Registers { stack, frame }, memory);
                         assert!(step.is_none_or(|(_, above)| above.stack > stack), "no way back");

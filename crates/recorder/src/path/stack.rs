@@ -30,20 +30,20 @@ impl Stack {
     /// Returns the part in use above a stack pointer; nothing if the pointer is outside of this stack (as in
     /// a coroutine).
     #[inline]
-    pub fn above(self, pointer: usize) -> InUse {
+    pub fn above(self, pointer: usize) -> UsedStack {
         let inside = (self.low..self.high).contains(&pointer);
-        InUse { low: pointer, high: if inside { self.high } else { 0 } }
+        UsedStack { low: pointer, high: if inside { self.high } else { 0 } }
     }
 }
 
 /// The part of a stack that is in use, from the stack pointer of a function that has not returned.
 #[derive(Clone, Copy, Debug)]
-pub struct InUse {
+pub struct UsedStack {
     low: usize,
     high: usize,
 }
 
-impl InUse {
+impl UsedStack {
     /// Returns the word at an address within the part in use.
     #[inline]
     pub fn word(self, at: usize) -> Option<usize> {

@@ -16,7 +16,7 @@ use crate::floating;
 
 /// A communicator of this rank.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct CommunicatorEntry {
     /// Index in the rank's table.
     pub index: u32,
     /// Id of the communicator.
@@ -31,7 +31,7 @@ pub struct Known {
     pub collectives: u64,
 }
 
-impl Known {
+impl CommunicatorEntry {
     /// Returns the rank in the world of a partner, as the program names it.
     pub fn world(&self, peer: c_int) -> Option<u32> {
         let group = if self.inter { &self.remote } else { &self.members };
@@ -42,8 +42,8 @@ impl Known {
 /// All communicators of a rank.
 #[derive(Debug, Default)]
 pub struct Communicators {
-    by_handle: FxHashMap<Handle, Known>,
-    last: Last,
+    by_handle: FxHashMap<Handle, CommunicatorEntry>,
+    last: LastLookup,
     indices: u32,
     /// Number of communicators of each kind so far.
     ordinals: FxHashMap<u64, u64>,
@@ -53,7 +53,7 @@ pub struct Communicators {
 
 /// The communicator of the present call.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LastLookup {
     handle: Handle,
     index: u32,
     inter: bool,
@@ -74,7 +74,8 @@ impl Communicators {
         unsafe { (mpi.comm_group)(abi.comm_world, (&raw mut world_group).cast()) };
         let mut communicators = Self { world_group, indices: 1, me: rank, ..Self::default() };
         let members = (0..ranks).collect();
-        let world = Known { index: 0, id: WORLD, inter: false, members, remote: Vec::new(), collectives: 0 };
+        let world =
+            CommunicatorEntry { index: 0, id: WORLD, inter: false, members, remote: Vec::new(), collectives: 0 };
         communicators.by_handle.insert(abi.comm_world, world);
         communicators
     }
@@ -95,12 +96,12 @@ impl Communicators {
         let me = self.me;
         let known = match self.by_handle.get(&handle) {
             Some(known) => known,
-            None => self.made(handle, 0, abi, mpi, writer),
+            None => self.add(handle, 0, abi, mpi, writer),
         };
         let (index, inter) = (known.index, known.inter);
         let rank = known.members.iter().position(|&member| member == me).map(|rank| rank as u32);
         let partners = if inter { known.remote.len() } else { known.members.len() };
-        self.last = Last { handle, index, inter, rank, partners };
+        self.last = LastLookup { handle, index, inter, rank, partners };
         (index, inter)
     }
 
@@ -115,7 +116,7 @@ impl Communicators {
     }
 
     /// Returns the data of a communicator.
-    pub fn get(&mut self, handle: Handle) -> Option<&mut Known> {
+    pub fn get(&mut self, handle: Handle) -> Option<&mut CommunicatorEntry> {
         self.by_handle.get_mut(&handle)
     }
 
@@ -125,26 +126,26 @@ impl Communicators {
     }
 
     /// Records a communicator made from the one with id `parent`.
-    pub fn made<W: Write>(
+    pub fn add<W: Write>(
         &mut self,
         handle: Handle,
         parent: u64,
         abi: &Abi,
         mpi: &Functions,
         writer: &mut Option<Writer<W>>,
-    ) -> &Known {
+    ) -> &CommunicatorEntry {
         // The recorder asks MPI here, not the program.
-        floating::apart(|| self.learn(handle, parent, abi, mpi, writer))
+        floating::apart(|| self.query(handle, parent, abi, mpi, writer))
     }
 
-    fn learn<W: Write>(
+    fn query<W: Write>(
         &mut self,
         handle: Handle,
         parent: u64,
         abi: &Abi,
         mpi: &Functions,
         writer: &mut Option<Writer<W>>,
-    ) -> &Known {
+    ) -> &CommunicatorEntry {
         let mut inter = 0;
         // SAFETY: the handle is a communicator's; there is room for the answer.
         unsafe { (mpi.comm_test_inter)(handle, &raw mut inter) };
@@ -161,12 +162,12 @@ impl Communicators {
         if self.last.handle == handle {
             self.last.handle = 0;
         }
-        let known = Known { index, id, inter, members, remote, collectives: 0 };
+        let known = CommunicatorEntry { index, id, inter, members, remote, collectives: 0 };
         self.by_handle.entry(handle).insert_entry(known).into_mut()
     }
 
     /// Forgets a handle that has become free.
-    pub fn freed(&mut self, handle: Handle) {
+    pub fn remove(&mut self, handle: Handle) {
         self.by_handle.remove(&handle);
         if self.last.handle == handle {
             self.last.handle = 0;
@@ -248,7 +249,8 @@ mod tests {
 
     #[test]
     fn a_partner_is_of_the_remote_group_where_there_is_one() {
-        let mut known = Known { index: 1, id: 2, inter: false, members: vec![4, 6], remote: vec![], collectives: 0 };
+        let mut known =
+            CommunicatorEntry { index: 1, id: 2, inter: false, members: vec![4, 6], remote: vec![], collectives: 0 };
         assert_eq!((known.world(1), known.world(2), known.world(-1)), (Some(6), None, None));
         (known.inter, known.remote) = (true, vec![9]);
         assert_eq!((known.world(0), known.world(1)), (Some(9), None));

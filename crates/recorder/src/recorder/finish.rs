@@ -77,14 +77,14 @@ fn end(process: &mut Process, why: &str) {
     }
     if let Some(peers) = &process.peers {
         peers.leave();
-        if matters(why) {
+        if ends_other_ranks(why) {
             peers.warn();
         }
     }
 }
 
 /// Returns true if a rank that ends for this reason takes the other ranks with it.
-fn matters(why: &str) -> bool {
+fn ends_other_ranks(why: &str) -> bool {
     !matches!(why, "" | STOPPED | "deadlock")
 }
 

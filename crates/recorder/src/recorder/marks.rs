@@ -8,7 +8,7 @@ use std::ffi::c_int;
 
 use hayase_trace::{Mark, Writer};
 
-use super::{Moment, Recorder, threads};
+use super::{Recorder, Timestamp, threads};
 use crate::clock;
 use crate::entry::Caller;
 
@@ -56,7 +56,7 @@ pub unsafe fn control(
         }
         (2, _) => {
             if let Some(Err(error)) = recorder.writer.as_mut().map(Writer::flush) {
-                recorder.failed(&error);
+                recorder.give_up(&error);
             }
         }
         (3.., _) | (..=-3, _) => {
@@ -71,7 +71,7 @@ pub unsafe fn control(
 
 impl Recorder {
     /// Writes a border, and notes the time that the rank has lacked a core so far.
-    fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Moment) {
+    fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Timestamp) {
         let gap = self.gap(now);
         // A test that found nothing belongs to the time before: tests after the border are a call of their
         // own.

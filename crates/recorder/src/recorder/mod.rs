@@ -26,18 +26,18 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use hayase_mpi::{Functions, Handle, Status, Statuses};
-use hayase_trace::{Call, Event, Flags, Kind, Op};
+use hayase_trace::{Call, CallKind, Event, Flags, Op};
 
 use crate::clock;
 use crate::entry::Caller;
 use crate::path::Stack;
-use outside::Outside;
+use outside::ClockReadings;
 
 pub use finish::finish;
 pub use marks::control;
 pub use process::Process;
 use process::{Memory, PROCESS};
-pub use start::{exits, initialised, lazily, wants_recording};
+pub use start::{after_init, at_process_end, start_late, wants_recording};
 
 /// State of the recording.
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -50,14 +50,14 @@ static READS_CPU: AtomicBool = AtomicBool::new(false);
 
 /// Time of a request to the recorder.
 #[derive(Clone, Copy, Debug)]
-struct Moment {
+struct Timestamp {
     /// Time of the common clock \[ns\].
     time: u64,
     /// Processor time of the thread \[ns\], if it is read.
     cpu: u64,
 }
 
-impl Moment {
+impl Timestamp {
     #[inline]
     fn now() -> Self {
         let cpu = if READS_CPU.load(Ordering::Relaxed) { clock::thread() } else { 0 };
@@ -82,7 +82,7 @@ pub struct Recorder {
     /// Return address of the present call.
     back: usize,
     marks: marks::Marks,
-    outside: Outside,
+    outside: ClockReadings,
     /// Time at which a poll asked MPI \[ns\].
     asked: Cell<u64>,
     /// Processor time when the last call returned \[ns\], and its thread.
@@ -150,7 +150,7 @@ impl Recorder {
             stack: Stack::of_this_thread(),
             back: 0,
             marks: marks::Marks::default(),
-            outside: Outside::default(),
+            outside: ClockReadings::default(),
             asked: Cell::default(),
             cpu: 0,
             thread: threads::this_thread(),
@@ -166,7 +166,7 @@ impl Recorder {
     }
 
     #[inline]
-    fn begin(&mut self, call: Call, caller: Caller, now: Moment) {
+    fn begin(&mut self, call: Call, caller: Caller, now: Timestamp) {
         let gap = self.gap(now);
         if let Some(memory) = self.memory() {
             let number = Process::number(self);
@@ -200,19 +200,19 @@ impl Recorder {
     /// Returns the computation since the previous call or border, at the moment of a new one \[ns\]. If
     /// threads share a recorder, the previous one may be another thread's.
     #[inline]
-    fn gap(&mut self, now: Moment) -> u64 {
+    fn gap(&mut self, now: Timestamp) -> u64 {
         let thread = threads::this_thread();
         if thread != self.thread {
             // The clock of another thread says nothing about this one.
             (self.thread, self.cpu) = (thread, now.cpu);
             self.stack = Stack::of_this_thread();
             self.outside.begin();
-            self.outside.returns();
+            self.outside.leave();
         }
         if !self.reads_cpu {
             return 0;
         }
-        let mut blocked = self.outside.enters(now.time, now.cpu);
+        let mut blocked = self.outside.enter(now.time, now.cpu);
         if self.others_called() {
             // The thread waited for others, which is not its own computation.
             blocked = outside::Blocked::default();
@@ -246,7 +246,7 @@ impl Recorder {
     /// Has MPI execute the call. Meanwhile other threads may call, and a signal may end the program.
     #[inline]
     pub fn call<R>(&self, action: impl FnOnce(&'static Functions) -> R) -> R {
-        if matches!(self.event.call.kind(), Kind::Test | Kind::Iprobe) {
+        if matches!(self.event.call.kind(), CallKind::Test | CallKind::Iprobe) {
             self.asked.set(clock::monotonic());
         }
         let mpi = self.mpi;
@@ -285,7 +285,7 @@ impl Recorder {
             self.blocked = Some(scheduling::blocked());
         }
         if reads_cpu {
-            self.cpu = self.outside.returns();
+            self.cpu = self.outside.leave();
         }
         threads::back();
     }
@@ -328,7 +328,7 @@ impl Recorder {
         }
         let (mut between, mut inside) = ([0; 101], [0; 101]);
         for (between, inside) in between.iter_mut().zip(&mut inside) {
-            self.begin(Call::Iprobe, caller, Moment::now());
+            self.begin(Call::Iprobe, caller, Timestamp::now());
             self.call(|_| ());
             let now = clock::monotonic();
             let gap = self.event.begin.saturating_sub(self.last_end);
@@ -398,7 +398,7 @@ impl Recorder {
     }
 
     /// Records an event in addition to the present call's own, which comes after it.
-    pub(crate) fn adds(&mut self, mut event: Event) {
+    pub(crate) fn add_event(&mut self, mut event: Event) {
         if self.token.is_some() {
             self.counted += event.cpu.unwrap_or(0);
             (event.begin, event.end) = (self.counted, self.counted);
@@ -413,7 +413,7 @@ impl Recorder {
 
     /// Records the communicator.
     #[inline]
-    pub fn on(&mut self, comm: Handle) {
+    pub fn set_communicator(&mut self, comm: Handle) {
         let process = &mut **self;
         let comm = process.abi.handle(comm);
         let (index, inter) = process.communicators.index(comm, process.abi, process.mpi, &mut process.writer);
@@ -518,14 +518,14 @@ impl Recorder {
     }
 
     /// Records that the event makes a request; returns its number.
-    pub fn makes(&mut self) -> u64 {
+    pub fn make_request(&mut self) -> u64 {
         let number = self.requests.next_number();
         self.event.requests.push(number);
         number
     }
 
     /// Completes the event that started a receive, with the data of the received message.
-    pub fn received(&mut self, held: Option<u64>, status: &Status) {
+    pub fn resolve_receive(&mut self, held: Option<u64>, status: &Status) {
         let Some(held) = held else { return };
         let (peer, cancelled) = (self.peer(status.source), status.cancelled);
         self.queue.resolve(held, |event| {
@@ -541,8 +541,9 @@ impl Recorder {
         });
     }
 
-    /// Returns the place of the present event in the queue. It stays open until [`received`](Self::received).
-    pub fn stays_open(&mut self) -> u64 {
+    /// Returns the place of the present event in the queue. It stays open until
+    /// [`resolve_receive`](Self::resolve_receive).
+    pub fn keep_open(&mut self) -> u64 {
         let polls = u64::from(self.polls[self.number].is_some());
         self.queue.open(polls)
     }

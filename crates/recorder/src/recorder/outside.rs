@@ -2,7 +2,7 @@
 //! a file, a page of memory, another thread or another process.
 //!
 //! Real time minus processor time is blocked time plus time without a core. The system tells them apart
-//! ([`Counts`]), at 1 us a question. It is asked only if the difference is [`LEAST`] or more: for the time
+//! ([`Counts`]), at 1 us a question. It is asked only if the difference is [`MIN_OFF_CORE`] or more: for the time
 //! between two calls, and for a call, since a call's wait for a core must not be subtracted from the time
 //! after it.
 
@@ -12,7 +12,7 @@ use super::scheduling::{self, Counts};
 use crate::clock;
 
 /// Shortest time off the core that is examined \[ns\].
-const LEAST: u64 = 10_000;
+const MIN_OFF_CORE: u64 = 10_000;
 
 /// Reading of both clocks \[ns\].
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,14 +43,14 @@ pub(super) struct Blocked {
 
 /// Readings of a thread at the borders of its calls.
 #[derive(Debug, Default)]
-pub(super) struct Outside {
+pub(super) struct ClockReadings {
     counter: Option<File>,
     counts: Counts,
     entered: Reading,
     returned: Reading,
 }
 
-impl Outside {
+impl ClockReadings {
     /// Starts reading the counts of this thread.
     pub(super) fn begin(&mut self) {
         self.counter = scheduling::counter();
@@ -65,10 +65,10 @@ impl Outside {
 
     /// Notes that a call begins; returns the blocked time since the previous call returned.
     #[inline]
-    pub(super) fn enters(&mut self, time: u64, cpu: u64) -> Blocked {
+    pub(super) fn enter(&mut self, time: u64, cpu: u64) -> Blocked {
         self.entered = Reading { time, cpu };
         let off = self.entered.off_since(self.returned);
-        if off < LEAST {
+        if off < MIN_OFF_CORE {
             return Blocked::default();
         }
         let Some((before, now)) = self.look() else { return Blocked::default() };
@@ -77,9 +77,9 @@ impl Outside {
 
     /// Notes that the call returns; returns the processor time then \[ns\].
     #[inline]
-    pub(super) fn returns(&mut self) -> u64 {
+    pub(super) fn leave(&mut self) -> u64 {
         self.returned = Reading::now();
-        if self.returned.off_since(self.entered) >= LEAST {
+        if self.returned.off_since(self.entered) >= MIN_OFF_CORE {
             self.look();
             self.returned = Reading::now();
         }
@@ -94,7 +94,7 @@ impl Outside {
 
 /// Time outside of calls so far that is no computation, or may be none.
 #[derive(Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct OutsideTime {
     /// Begin of counting \[ns\].
     began: u64,
     /// The recorder's own part of the time between polls and inside them \[ns\].
@@ -110,7 +110,7 @@ pub(super) struct Spent {
     polling: u64,
 }
 
-impl Spent {
+impl OutsideTime {
     /// Starts counting; `gap` is the cost of an empty gap between calls \[ns\].
     pub(super) fn begin(&mut self, gap: u64) {
         (self.began, self.own) = (clock::monotonic(), (gap / 2, gap / 8));
@@ -133,7 +133,7 @@ impl Spent {
     pub(super) fn poll(&self, since: u64, inside: u64) -> u64 {
         let work = since.saturating_sub(self.own.0);
         // The recorder's own part varies by a quarter.
-        if work > self.own.0 / 4 && inside < LEAST { work + inside.saturating_sub(self.own.1) } else { work }
+        if work > self.own.0 / 4 && inside < MIN_OFF_CORE { work + inside.saturating_sub(self.own.1) } else { work }
     }
 
     /// Notes a poll that found nothing and follows another one: its computation and its real time \[ns\].
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_poll_is_work_where_there_is_work_between_polls() {
-        let spent = Spent { own: (120, 40), ..Spent::default() };
+        let spent = OutsideTime { own: (120, 40), ..OutsideTime::default() };
         assert_eq!(spent.poll(120, 600), 0, "the recorder's own time");
         assert_eq!(spent.poll(150, 600), 30, "what that varies by");
         assert_eq!(spent.poll(1120, 640), 1600);

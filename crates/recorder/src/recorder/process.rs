@@ -11,7 +11,7 @@ use hayase_trace::{Event, Mark, Writer};
 use rustc_hash::FxHashMap;
 
 use super::communicators::Communicators;
-use super::outside::Spent;
+use super::outside::OutsideTime;
 use super::queue::Queue;
 use super::requests::Requests;
 use super::{OFF, Recorder, STATE, peers, scheduling};
@@ -72,7 +72,7 @@ pub struct Process {
     /// Set if blocked time outside of calls counts as computation.
     pub(super) counts_blocked: bool,
     /// Time of the first thread outside of calls that is no computation, or may be none.
-    pub(super) spent: Spent,
+    pub(super) spent: OutsideTime,
     pub(super) empty_gap: u64,
     /// Processor time that counts since the start, with the token \[ns\].
     pub(super) counted: u64,
@@ -105,7 +105,7 @@ impl Process {
         let Some(writer) = &mut self.writer else { return };
         let result = self.queue.add(event, writer);
         if let Err(error) = result {
-            self.failed(&error);
+            self.give_up(&error);
         }
     }
 
@@ -113,13 +113,13 @@ impl Process {
     pub(super) fn write_mark(&mut self, mark: Mark) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = self.queue.mark(mark, writer) {
-            self.failed(&error);
+            self.give_up(&error);
         }
     }
 
     /// Gives up the trace because it cannot be written any more.
     #[cold]
-    pub(super) fn failed(&mut self, error: &std::io::Error) {
+    pub(super) fn give_up(&mut self, error: &std::io::Error) {
         eprintln!("hayase: rank {}: the trace cannot be written and ends here: {error}", self.rank);
         self.writer = None;
         if self.token.is_none() {
@@ -141,7 +141,7 @@ impl Process {
     }
 
     /// Closes the event at this place of the queue: its open fields stay unknown.
-    pub(crate) fn settle(&mut self, held: u64) {
+    pub(crate) fn close_event(&mut self, held: u64) {
         self.queue.resolve(held, |_| {});
     }
 

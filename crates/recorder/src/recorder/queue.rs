@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use hayase_trace::{Event, Mark, Writer};
 
 /// Largest number of waiting events: some megabytes.
-const MOST: usize = 1 << 14;
+const MAX_WAITING_EVENTS: usize = 1 << 14;
 
 /// Events that wait.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl Queue {
             None => event.clone(),
         };
         self.waiting.push_back(Waiting { event, open, marks: Vec::new() });
-        if self.waiting.len() > MOST
+        if self.waiting.len() > MAX_WAITING_EVENTS
             && let Some(front) = self.waiting.front_mut()
         {
             front.open = false;
@@ -188,11 +188,11 @@ mod tests {
         let mut writer = Writer::new(Vec::new(), &Header::new(0, 1)).unwrap();
         let mut queue = Queue::default();
         queue.open(0);
-        for _ in 0..2 * MOST {
+        for _ in 0..2 * MAX_WAITING_EVENTS {
             queue.add(&Event::new(Call::Irecv, 0, 0), &mut writer).unwrap();
         }
-        assert!(queue.len() <= MOST as u64);
+        assert!(queue.len() <= MAX_WAITING_EVENTS as u64);
         queue.close(&mut writer).unwrap();
-        assert_eq!(writer.events(), 2 * MOST as u64);
+        assert_eq!(writer.events(), 2 * MAX_WAITING_EVENTS as u64);
     }
 }

@@ -13,7 +13,7 @@ use super::{Process, threads};
 use crate::clock;
 
 /// Largest number of moments kept beside start and end: regions may be entered millions of times.
-const MOST: usize = 4096;
+const MAX_MOMENTS: usize = 4096;
 
 /// Moments noted so far.
 #[derive(Debug, Default)]
@@ -108,7 +108,7 @@ impl Process {
         let number = self.number();
         let scheduling = &mut self.scheduling;
         let border = !matches!(place, "start" | "end");
-        if threads::this_thread() != scheduling.thread || (border && scheduling.lines >= MOST) {
+        if threads::this_thread() != scheduling.thread || (border && scheduling.lines >= MAX_MOMENTS) {
             return;
         }
         let Some(Counts { waited, involuntary, .. }) = scheduling.counter.as_ref().and_then(Counts::read) else {

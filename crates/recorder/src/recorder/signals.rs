@@ -38,13 +38,14 @@ fn is_fault(signal: c_int) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGABRT | libc::SIGSYS)
 }
 
-struct Before([std::cell::UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
+struct PreviousActions([std::cell::UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
 
 // SAFETY: written once before the handlers are set, then only read.
-unsafe impl Sync for Before {}
+unsafe impl Sync for PreviousActions {}
 
 /// Previous actions of these signals.
-static BEFORE: Before = Before([const { std::cell::UnsafeCell::new(MaybeUninit::uninit()) }; SIGNALS.len()]);
+static PREVIOUS_ACTIONS: PreviousActions =
+    PreviousActions([const { std::cell::UnsafeCell::new(MaybeUninit::uninit()) }; SIGNALS.len()]);
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 /// Signal that arrived while the recorder was busy.
 static PENDING: AtomicI32 = AtomicI32::new(0);
@@ -78,7 +79,7 @@ pub fn install() {
             action.sa_sigaction = handler as extern "C" fn(c_int) as usize;
             action.sa_flags = libc::SA_ONSTACK;
             libc::sigfillset(&raw mut action.sa_mask);
-            let before = BEFORE.0[i].get().cast::<libc::sigaction>();
+            let before = PREVIOUS_ACTIONS.0[i].get().cast::<libc::sigaction>();
             libc::sigaction(signal, std::ptr::null(), before);
             // A signal that the program ignores stays ignored.
             if (*before).sa_sigaction != libc::SIG_IGN {
@@ -105,7 +106,7 @@ fn put_back(signal: c_int) {
         let mut now: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &raw mut now);
         if now.sa_sigaction == handler as extern "C" fn(c_int) as usize {
-            libc::sigaction(signal, BEFORE.0[i].get().cast::<libc::sigaction>(), null_mut());
+            libc::sigaction(signal, PREVIOUS_ACTIONS.0[i].get().cast::<libc::sigaction>(), null_mut());
         }
     }
 }
@@ -115,7 +116,7 @@ extern "C" fn handler(signal: c_int) {
     let errno = unsafe { *libc::__errno_location() };
     if STATE.load(Ordering::Relaxed) == ON {
         if !threads::holds() {
-            last_words(signal);
+            write_last_data(signal);
         } else if !is_fault(signal) {
             // The recorder finishes its change, and then does the rest.
             PENDING.store(signal, Ordering::Release);
@@ -142,7 +143,7 @@ pub fn pending() -> bool {
 pub fn late() {
     let signal = PENDING.swap(0, Ordering::AcqRel);
     if signal != 0 {
-        last_words(signal);
+        write_last_data(signal);
         put_back(signal);
         // SAFETY: sends a signal to this thread.
         unsafe { libc::pthread_kill(libc::pthread_self(), signal) };
@@ -150,7 +151,7 @@ pub fn late() {
 }
 
 /// Writes the recorded data as soon as no other thread is changing it.
-fn last_words(signal: c_int) {
+fn write_last_data(signal: c_int) {
     // No new call may begin.
     STATE.store(OFF, Ordering::Release);
     if !threads::lock_within(PATIENCE) {
@@ -165,7 +166,7 @@ fn say_last_words(signal: c_int) {
     // SAFETY: the lock is held.
     if let Some(process) = unsafe { (*PROCESS.0.get()).as_mut() } {
         let name = SIGNALS.iter().find(|&&(known, _)| known == signal).map_or("a signal", |&(_, name)| name);
-        process.last_words(if signal == WARNING { [name, ""] } else { ["killed by ", name] });
+        process.write_last_data(if signal == WARNING { [name, ""] } else { ["killed by ", name] });
         if let Some(peers) = &process.peers {
             peers.leave();
             if signal != WARNING {
@@ -178,7 +179,7 @@ fn say_last_words(signal: c_int) {
 impl Process {
     /// Ends the trace in a process that may be in any state: allocates only from the recorder's own memory,
     /// and compresses nothing.
-    pub(super) fn last_words(&mut self, why: [&str; 2]) {
+    pub(super) fn write_last_data(&mut self, why: [&str; 2]) {
         if let Some(memory) = self.memory.take() {
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.stop)() };

@@ -39,7 +39,7 @@ pub fn wants_recording() -> bool {
 ///
 /// This covers programs whose initialisation bypassed this library.
 #[cold]
-pub fn lazily() -> bool {
+pub fn start_late() -> bool {
     if STATE.load(Ordering::Relaxed) != UNKNOWN {
         return false;
     }
@@ -47,23 +47,23 @@ pub fn lazily() -> bool {
         STATE.store(OFF, Ordering::Relaxed);
         return false;
     }
-    let (mut initialised, mut finalised) = (0, 0);
+    let (mut after_init, mut finalised) = (0, 0);
     // SAFETY: both may be asked at any time; there is room for the answers.
     unsafe {
-        (mpi::functions().initialized)(&raw mut initialised);
+        (mpi::functions().initialized)(&raw mut after_init);
         (mpi::functions().finalized)(&raw mut finalised);
     }
-    if initialised == 0 || finalised != 0 {
+    if after_init == 0 || finalised != 0 {
         return false;
     }
     let now = clock::monotonic();
-    self::initialised(now, Caller::default());
+    self::after_init(now, Caller::default());
     STATE.load(Ordering::Relaxed) == ON
 }
 
 /// Starts recording after this thread has initialised MPI, in a call that began at `begin`.
 #[cold]
-pub fn initialised(begin: u64, caller: Caller) {
+pub fn after_init(begin: u64, caller: Caller) {
     if STATE.load(Ordering::Relaxed) == UNKNOWN {
         floating::apart(|| start(begin, caller));
     }
@@ -85,7 +85,7 @@ fn start(begin: u64, caller: Caller) {
             READS_CPU.store(process.reads_cpu, Ordering::Relaxed);
             let mut recorder = match process.first_call(begin, caller) {
                 Ok(recorder) => recorder,
-                Err(error) => return process.failed(&error),
+                Err(error) => return process.give_up(&error),
             };
             signals::install();
             at_exit();
@@ -103,7 +103,7 @@ fn start(begin: u64, caller: Caller) {
             process.note_scheduling("start");
             process.spent.begin(process.empty_gap);
             recorder.outside.begin();
-            recorder.cpu = recorder.outside.returns();
+            recorder.cpu = recorder.outside.leave();
             if caller.back != 0 {
                 let end = recorder.last_end;
                 recorder.measure_polls(caller);
@@ -199,7 +199,7 @@ fn begin_recording(begin: u64) -> Result<Process, String> {
         start: begin,
         reads_cpu,
         counts_blocked,
-        spent: super::outside::Spent::default(),
+        spent: super::outside::OutsideTime::default(),
         empty_gap,
         counted: 0,
         opaque: Vec::new(),
@@ -308,7 +308,7 @@ impl Process {
 /// Finishes the recording when the program exits; a child of the program records nothing.
 fn at_exit() {
     extern "C" fn exit() {
-        exits();
+        at_process_end();
     }
     extern "C" fn forked() {
         STATE.store(OFF, Ordering::Relaxed);
@@ -321,7 +321,7 @@ fn at_exit() {
 }
 
 /// Finishes the recording when the process ends.
-pub fn exits() {
+pub fn at_process_end() {
     if STATE.load(Ordering::Relaxed) == ON && threads::may_finish() && !threads::holds() {
         // SAFETY: the recorder's data is used only under the lock, which ending it takes.
         if let Some(process) = unsafe { (*PROCESS.0.get()).as_mut() } {

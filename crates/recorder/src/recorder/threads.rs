@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
-use super::{Moment, ON, PROCESS, Process, Recorder, STATE, finish, signals, start};
+use super::{ON, PROCESS, Process, Recorder, STATE, Timestamp, finish, signals, start};
 use crate::path::Stack;
 
 /// Set if several threads may call at the same time.
@@ -26,10 +26,10 @@ const REFUSED: &str = "several threads and --token";
 /// Exit code in that case.
 const BAD_USAGE: i32 = 2;
 /// Number of looks at a held lock before the core is given away.
-const LOOKS: u32 = 128;
+const SPINS: u32 = 128;
 
 thread_local! {
-    static PLACE: Cell<Place> = const { Cell::new(Place::Elsewhere) };
+    static PLACE: Cell<Place> = const { Cell::new(Place::Unknown) };
     /// Number of this thread plus one; 0 if it has none yet.
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
@@ -37,7 +37,7 @@ thread_local! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     /// In a thread that has not called yet.
-    Elsewhere,
+    Unknown,
     /// In the program.
     Program,
     /// In a call.
@@ -75,7 +75,7 @@ pub(super) fn lock_within(looks: u32) -> bool {
         if OWNER.compare_exchange_weak(0, this_thread(), Ordering::Acquire, Ordering::Relaxed).is_ok() {
             return true;
         }
-        if look.is_multiple_of(LOOKS) {
+        if look.is_multiple_of(SPINS) {
             // SAFETY: gives up the processor, nothing else.
             unsafe { libc::sched_yield() };
         }
@@ -97,14 +97,14 @@ pub(super) fn begin(multiple: bool) {
     NUMBER.set(1);
     let mut key = 0;
     // SAFETY: there is room for the key, and the function stays.
-    if multiple && unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
+    if multiple && unsafe { libc::pthread_key_create(&raw mut key, Some(release_number)) } == 0 {
         KEY.store(key, Ordering::Relaxed);
     }
 }
 
 /// Returns true if this thread may end the recording: it is recorded, or any thread may be.
 pub(super) fn may_finish() -> bool {
-    MULTIPLE.load(Ordering::Relaxed) || PLACE.get() != Place::Elsewhere
+    MULTIPLE.load(Ordering::Relaxed) || PLACE.get() != Place::Unknown
 }
 
 /// Ends the call of this thread.
@@ -122,12 +122,12 @@ pub(super) fn back() {
 /// # Safety
 /// As of [`enter`](super::enter).
 #[inline]
-pub(super) unsafe fn take() -> Option<(&'static mut Recorder, Moment)> {
-    if (STATE.load(Ordering::Relaxed) != ON && !start::lazily()) || PLACE.get() == Place::Call {
+pub(super) unsafe fn take() -> Option<(&'static mut Recorder, Timestamp)> {
+    if (STATE.load(Ordering::Relaxed) != ON && !start::start_late()) || PLACE.get() == Place::Call {
         return None;
     }
     PLACE.set(Place::Call);
-    let now = Moment::now();
+    let now = Timestamp::now();
     lock();
     // SAFETY: the lock is held, and this thread is not inside a call.
     let process = unsafe { (*PROCESS.0.get()).as_mut() }?;
@@ -143,7 +143,7 @@ pub(super) unsafe fn take() -> Option<(&'static mut Recorder, Moment)> {
 impl Process {
     /// Gives this thread a number and a recorder.
     #[cold]
-    fn new_thread(&mut self, now: Moment) -> usize {
+    fn new_thread(&mut self, now: Timestamp) -> usize {
         if self.token.is_some() {
             // The thread would run beside the one that has the token.
             finish(self, REFUSED);
@@ -162,7 +162,7 @@ impl Process {
         recorder.stack = Stack::of_this_thread();
         recorder.blocked = None;
         recorder.outside.begin();
-        recorder.outside.returns();
+        recorder.outside.leave();
         // The thread's clock counts from its creation, which may be before that of the trace.
         recorder.cpu = now.cpu.saturating_sub(now.time.saturating_sub(self.start));
         NUMBER.set(number + 1);
@@ -173,8 +173,8 @@ impl Process {
 }
 
 /// Frees the number of a thread that ends.
-extern "C" fn ended(number: *mut c_void) {
-    PLACE.set(Place::Elsewhere);
+extern "C" fn release_number(number: *mut c_void) {
+    PLACE.set(Place::Unknown);
     NUMBER.set(0);
     if STATE.load(Ordering::Relaxed) != ON {
         return;

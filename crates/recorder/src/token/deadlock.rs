@@ -7,7 +7,7 @@ use hayase_mpi::objects;
 use hayase_trace::Call;
 
 use super::page::{BLOCKED, NO_TAG, nap};
-use super::{Token, Wait};
+use super::{Token, WaitEvent};
 use crate::recorder::{Recorder, finish};
 
 /// Exit code of a program that deadlocks.
@@ -95,16 +95,16 @@ impl Token {
             let _ = write!(text, "  rank {rank}: {call}");
             let (peer, tag) = (slot.peer.load(SeqCst), slot.tag.load(SeqCst));
             match slot.wait() {
-                Wait::Receive(Some(source)) => {
+                WaitEvent::Receive(Some(source)) => {
                     let _ = write!(text, " waits for a message of rank {source}");
                 }
-                Wait::Receive(None) => text.push_str(" waits for a message of any rank"),
-                Wait::Collective => text.push_str(" waits for the other ranks of its communicator"),
-                Wait::Send | Wait::Poll if peer >= 0 => {
+                WaitEvent::Receive(None) => text.push_str(" waits for a message of any rank"),
+                WaitEvent::Collective => text.push_str(" waits for the other ranks of its communicator"),
+                WaitEvent::Send | WaitEvent::Poll if peer >= 0 => {
                     let _ = write!(text, " waits for rank {peer} of its communicator to receive");
                 }
-                Wait::Send => text.push_str(" waits for a message to be received"),
-                Wait::Poll => text.push_str(" waits for its requests"),
+                WaitEvent::Send => text.push_str(" waits for a message to be received"),
+                WaitEvent::Poll => text.push_str(" waits for its requests"),
             }
             if tag != NO_TAG {
                 let _ = write!(text, ", tag {tag}");

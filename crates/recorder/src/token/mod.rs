@@ -29,11 +29,11 @@ use hayase_mpi::{Handle, SUCCESS};
 
 use crate::clock;
 use crate::recorder::Recorder;
-use page::{BLOCKED, DONE, NOT_JOINED, OUTSIDE, Page, READY};
+use page::{BLOCKED, DONE, NOT_JOINED, Page, READY, WITHOUT_TOKEN};
 
 /// Event that a blocked rank waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wait {
+pub enum WaitEvent {
     /// An event that may happen at any time: tested in every round.
     Poll,
     /// The receiver takes this rank's message: tested in every round.
@@ -50,14 +50,14 @@ pub struct Token {
     page: Page,
     me: u32,
     /// Number of messages taken from each rank.
-    got: Vec<u64>,
+    taken: Vec<u64>,
     got_of_all: u64,
     directory: PathBuf,
 }
 
 /// Number of tests before the token is passed on. Each advances MPI by one step, at a hundredth of the cost
 /// of passing on.
-const LOOKS: u32 = 8;
+const TESTS_PER_TURN: u32 = 8;
 /// Rounds without any progress before a deadlock is suspected, if ranks wait for messages only.
 const IDLE_ROUNDS: u64 = 4;
 /// Further rounds for each rank, if some are within a collective operation: a round may advance it by one
@@ -73,7 +73,7 @@ impl Token {
     /// The page cannot be shared.
     pub fn join(directory: &Path, me: u32, ranks: u32) -> io::Result<Self> {
         let page = Page::open(&directory.join("token"), ranks)?;
-        let token = Self { page, me, got: vec![0; ranks as usize], got_of_all: 0, directory: directory.into() };
+        let token = Self { page, me, taken: vec![0; ranks as usize], got_of_all: 0, directory: directory.into() };
         token.page.slot(me).state.store(READY, SeqCst);
         token.take();
         Ok(token)
@@ -85,17 +85,17 @@ impl Token {
         match slot.state.load(SeqCst) {
             READY => true,
             BLOCKED => match slot.wait() {
-                Wait::Poll | Wait::Send => true,
-                Wait::Receive(Some(source)) => self.page.sent(source, rank).load(SeqCst) > slot.need.load(SeqCst),
-                Wait::Receive(None) => self.page.inbox(rank).load(SeqCst) > slot.need.load(SeqCst),
-                Wait::Collective => slot.ready.load(SeqCst) != 0,
+                WaitEvent::Poll | WaitEvent::Send => true,
+                WaitEvent::Receive(Some(source)) => self.page.sent(source, rank).load(SeqCst) > slot.need.load(SeqCst),
+                WaitEvent::Receive(None) => self.page.inbox(rank).load(SeqCst) > slot.need.load(SeqCst),
+                WaitEvent::Collective => slot.ready.load(SeqCst) != 0,
             },
             _ => false,
         }
     }
 
     fn ranks(&self) -> u32 {
-        self.got.len() as u32
+        self.taken.len() as u32
     }
 
     /// Returns the next rank in the ring for which a condition holds; this rank comes last.
@@ -169,10 +169,10 @@ impl Token {
 
     /// Blocks this rank after a test that found nothing: other ranks run until it is worth a look. Returns
     /// false for a deadlock.
-    fn block(&self, wait: Wait) -> bool {
+    fn block(&self, wait: WaitEvent) -> bool {
         let slot = self.page.slot(self.me);
         let need = match wait {
-            Wait::Receive(Some(source)) => self.got[source as usize],
+            WaitEvent::Receive(Some(source)) => self.taken[source as usize],
             _ => self.got_of_all,
         };
         slot.block(wait, need);
@@ -182,7 +182,7 @@ impl Token {
             self.page.idle_since().store(clock::monotonic(), SeqCst);
         }
         let ranks = self.ranks();
-        let apart = (0..ranks).any(|rank| matches!(self.state(rank), OUTSIDE | NOT_JOINED));
+        let apart = (0..ranks).any(|rank| matches!(self.state(rank), WITHOUT_TOKEN | NOT_JOINED));
         let running = (0..ranks).any(|rank| rank != self.me && self.state(rank) == READY);
         if idle > IDLE_ROUNDS * u64::from(ranks) && !running {
             // No rank makes progress: slow down.
@@ -215,7 +215,7 @@ impl Token {
 
     /// Returns the number of rounds without progress that are not yet a deadlock.
     fn patience(&self) -> u64 {
-        let polls = |rank| self.state(rank) == BLOCKED && self.page.slot(rank).wait() == Wait::Poll;
+        let polls = |rank| self.state(rank) == BLOCKED && self.page.slot(rank).wait() == WaitEvent::Poll;
         let steps = if (0..self.ranks()).any(polls) { IDLE_ROUNDS_A_RANK * u64::from(self.ranks()) } else { 0 };
         IDLE_ROUNDS + steps
     }
@@ -241,7 +241,7 @@ impl Token {
             let slot = self.page.slot(*rank);
             *rank == self.me
                 || (matches!(slot.state.load(SeqCst), BLOCKED)
-                    && slot.wait() == Wait::Collective
+                    && slot.wait() == WaitEvent::Collective
                     && (slot.comm.load(SeqCst), slot.sequence.load(SeqCst)) == (comm, sequence))
         };
         let present: Vec<u32> = (0..self.ranks()).filter(there).collect();
@@ -258,14 +258,14 @@ impl Token {
 impl Recorder {
     /// Calls `test` until it sets its flag; between tests other ranks run.
     #[cold]
-    pub(crate) fn in_turn(&mut self, wait: Wait, mut test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
-        self.came();
+    pub(crate) fn in_turn(&mut self, wait: WaitEvent, mut test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
+        self.note_progress();
         loop {
-            for _ in 0..LOOKS {
+            for _ in 0..TESTS_PER_TURN {
                 let mut flag = 0;
                 let result = test(self, &mut flag);
                 if result != SUCCESS || flag != 0 {
-                    self.came();
+                    self.note_progress();
                     return result;
                 }
             }
@@ -274,14 +274,14 @@ impl Recorder {
     }
 
     /// Notes progress of this rank: it comes to a call in which it may wait, or has finished it.
-    fn came(&self) {
+    fn note_progress(&self) {
         if let Some(token) = &self.token {
             token.progress();
         }
     }
 
     /// Lets other ranks run; a deadlock ends the program here.
-    fn block_in_turn(&mut self, wait: Wait) {
+    fn block_in_turn(&mut self, wait: WaitEvent) {
         let Some(token) = &self.token else { return };
         let slot = token.page.slot(token.me);
         slot.describe(&self.event);
@@ -295,7 +295,7 @@ impl Recorder {
     ///
     /// # Safety
     /// `request` points to a request, `status` to room for a status, or is the constant for none.
-    pub(crate) unsafe fn test_in_turn(&mut self, request: *mut c_void, status: *mut c_void, wait: Wait) -> c_int {
+    pub(crate) unsafe fn test_in_turn(&mut self, request: *mut c_void, status: *mut c_void, wait: WaitEvent) -> c_int {
         self.in_turn(wait, |recorder, flag| {
             // SAFETY: promised by the caller.
             recorder.call(|mpi| unsafe { (mpi.test)(request, flag, status) })
@@ -306,7 +306,7 @@ impl Recorder {
     pub(crate) fn outside<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
         let Some(token) = &self.token else { return call(self) };
         token.progress();
-        token.page.slot(token.me).state.store(OUTSIDE, SeqCst);
+        token.page.slot(token.me).state.store(WITHOUT_TOKEN, SeqCst);
         token.give_up();
         let result = call(self);
         if let Some(token) = &self.token {
@@ -318,7 +318,7 @@ impl Recorder {
     }
 
     /// Makes a call like [`outside`](Self::outside) in which ranks wait for each other, in some MPIs busily.
-    pub(crate) fn outside_together<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn without_token_together<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
         match self.token {
             Some(_) => self.outside(|recorder| yielding::while_waiting(|| call(recorder))),
             None => call(self),
@@ -339,9 +339,9 @@ impl Recorder {
         if members <= 1 || token.all_have_come(id, sequence, members) {
             return;
         }
-        self.came();
+        self.note_progress();
         loop {
-            self.block_in_turn(Wait::Collective);
+            self.block_in_turn(WaitEvent::Collective);
             let Some(token) = &self.token else { return };
             if token.page.slot(token.me).ready.load(SeqCst) != 0 {
                 token.progress();
@@ -352,13 +352,13 @@ impl Recorder {
 
     /// Counts a message posted for a rank of a communicator.
     #[inline]
-    pub(crate) fn posted(&mut self, comm: Handle, dest: c_int) {
+    pub(crate) fn count_posted(&mut self, comm: Handle, dest: c_int) {
         if self.token.is_some() {
-            self.count_posted(comm, dest);
+            self.count_posted_for(comm, dest);
         }
     }
 
-    fn count_posted(&mut self, comm: Handle, dest: c_int) {
+    fn count_posted_for(&mut self, comm: Handle, dest: c_int) {
         let comm = self.abi.handle(comm);
         let to = self.communicators.get(comm).and_then(|known| known.world(dest));
         if let (Some(token), Some(to)) = (&self.token, to) {
@@ -370,25 +370,25 @@ impl Recorder {
 
     /// Counts a message taken from a rank of a communicator.
     #[inline]
-    pub(crate) fn took(&mut self, comm: Handle, source: c_int) {
+    pub(crate) fn count_taken(&mut self, comm: Handle, source: c_int) {
         if self.token.is_some() {
             let comm = self.abi.handle(comm);
             let from = self.communicators.get(comm).and_then(|known| known.world(source));
             if let (Some(token), Some(from)) = (&mut self.token, from) {
-                token.got[from as usize] += 1;
+                token.taken[from as usize] += 1;
                 token.got_of_all += 1;
             }
         }
     }
 
     /// Returns the event that a receive waits for.
-    pub(crate) fn wait_for(&mut self, comm: Handle, source: c_int) -> Wait {
+    pub(crate) fn wait_for(&mut self, comm: Handle, source: c_int) -> WaitEvent {
         if source < 0 {
-            return if source == self.abi.proc_null { Wait::Poll } else { Wait::Receive(None) };
+            return if source == self.abi.proc_null { WaitEvent::Poll } else { WaitEvent::Receive(None) };
         }
         let comm = self.abi.handle(comm);
         let from = self.communicators.get(comm).and_then(|known| known.world(source));
-        from.map_or(Wait::Poll, |from| Wait::Receive(Some(from)))
+        from.map_or(WaitEvent::Poll, |from| WaitEvent::Receive(Some(from)))
     }
 
     /// Lets other ranks run after a test that found nothing.

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use hayase_trace::{Event, Flags, Kind};
+use hayase_trace::{CallKind, Event, Flags};
 
-use super::Wait;
+use super::WaitEvent;
 
 pub(super) const NOT_JOINED: u32 = 0;
 /// State: the rank runs, or waits for its turn.
@@ -20,7 +20,7 @@ pub(super) const READY: u32 = 1;
 /// State: in a call that cannot continue.
 pub(super) const BLOCKED: u32 = 2;
 /// State: in a call that is made without the token.
-pub(super) const OUTSIDE: u32 = 3;
+pub(super) const WITHOUT_TOKEN: u32 = 3;
 pub(super) const DONE: u32 = 4;
 
 /// Tag of a call that has none.
@@ -33,7 +33,7 @@ pub(super) struct Slot {
     pub(super) state: AtomicU32,
     /// Counter that increases when the rank is woken.
     pub(super) futex: AtomicU32,
-    /// Event that it waits for: [`Wait`], and the rank.
+    /// Event that it waits for: [`WaitEvent`], and the rank.
     kind: AtomicU32,
     source: AtomicI64,
     /// Number of messages it has taken: with one more posted, it is worth a look.
@@ -57,21 +57,21 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn wait(&self) -> Wait {
+    pub(super) fn wait(&self) -> WaitEvent {
         match self.kind.load(SeqCst) {
-            0 => Wait::Poll,
-            1 => Wait::Send,
-            2 => Wait::Receive(u32::try_from(self.source.load(SeqCst)).ok()),
-            _ => Wait::Collective,
+            0 => WaitEvent::Poll,
+            1 => WaitEvent::Send,
+            2 => WaitEvent::Receive(u32::try_from(self.source.load(SeqCst)).ok()),
+            _ => WaitEvent::Collective,
         }
     }
 
-    pub(super) fn block(&self, wait: Wait, need: u64) {
+    pub(super) fn block(&self, wait: WaitEvent, need: u64) {
         let (kind, source) = match wait {
-            Wait::Poll => (0, -1),
-            Wait::Send => (1, -1),
-            Wait::Receive(source) => (2, source.map_or(-1, i64::from)),
-            Wait::Collective => (3, -1),
+            WaitEvent::Poll => (0, -1),
+            WaitEvent::Send => (1, -1),
+            WaitEvent::Receive(source) => (2, source.map_or(-1, i64::from)),
+            WaitEvent::Collective => (3, -1),
         };
         self.kind.store(kind, SeqCst);
         self.source.store(source, SeqCst);
@@ -82,7 +82,8 @@ impl Slot {
     pub(super) fn describe(&self, event: &Event) {
         self.call.store(event.call.code().into(), SeqCst);
         self.peer.store(event.peer, SeqCst);
-        let tagged = matches!(event.call.kind(), Kind::Send | Kind::Recv | Kind::Sendrecv | Kind::Probe);
+        let tagged =
+            matches!(event.call.kind(), CallKind::Send | CallKind::Recv | CallKind::Sendrecv | CallKind::Probe);
         let tag = if tagged && !event.flags.has(Flags::ANY_TAG) { event.tag } else { NO_TAG };
         self.tag.store(tag, SeqCst);
     }

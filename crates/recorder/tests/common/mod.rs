@@ -31,13 +31,13 @@ pub struct Run {
 
 /// Options of a run.
 #[derive(Clone, Copy)]
-pub struct How<'a> {
+pub struct RunOptions<'a> {
     pub ranks: usize,
     pub arguments: &'a [&'a str],
     pub variables: &'a [(&'a str, &'a str)],
 }
 
-impl Default for How<'_> {
+impl Default for RunOptions<'_> {
     fn default() -> Self {
         Self { ranks: 4, arguments: &[], variables: &[] }
     }
@@ -46,22 +46,22 @@ impl Default for How<'_> {
 pub const TOKEN: &[(&str, &str)] = &[("HAYASE_CAPTURE_TOKEN", "1")];
 
 /// Compiles and runs a program; `None` if this MPI is not installed.
-pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
+pub fn run(mpi: &str, program: &str, how: RunOptions) -> Option<Run> {
     run_compiled(mpi, program, "gcc -g -O1 -frounding-math", how)
 }
 
 /// Compiles and runs a program without the recorder.
-pub fn run_plainly(mpi: &str, program: &str, how: How) -> Option<Run> {
+pub fn run_plainly(mpi: &str, program: &str, how: RunOptions) -> Option<Run> {
     start(mpi, program, "gcc -g -O1 -frounding-math", how, false)
 }
 
 /// Compiles and runs a program, with a compiler and its options; `None` if the MPI or the compiler is not
 /// installed.
-pub fn run_compiled(mpi: &str, program: &str, way: &str, how: How) -> Option<Run> {
+pub fn run_compiled(mpi: &str, program: &str, way: &str, how: RunOptions) -> Option<Run> {
     start(mpi, program, way, how, true)
 }
 
-fn start(mpi: &str, program: &str, way: &str, how: How, recorded: bool) -> Option<Run> {
+fn start(mpi: &str, program: &str, way: &str, how: RunOptions, recorded: bool) -> Option<Run> {
     if !installed(mpi) {
         return None;
     }
@@ -88,11 +88,11 @@ fn start(mpi: &str, program: &str, way: &str, how: How, recorded: bool) -> Optio
 }
 
 /// Runs a program that has been compiled into a folder.
-pub fn run_binary(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: How) -> Run {
+pub fn run_binary(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: RunOptions) -> Run {
     launch(mpi, binary, folder, how, true)
 }
 
-fn launch(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: How, recorded: bool) -> Run {
+fn launch(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: RunOptions, recorded: bool) -> Run {
     let traces = folder.path().join("run");
     std::fs::create_dir(&traces).unwrap();
     let mut variables: Vec<(String, String)> = Vec::new();

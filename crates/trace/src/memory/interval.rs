@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::nest::{Gather, Kind, Nest, Run, Site, Totals};
+use super::nest::{AccessKind, Gather, Nest, Run, Site, Totals};
 use super::read::{Item, Reader};
 use crate::ReadError;
 
@@ -15,11 +15,11 @@ pub struct Interval {
     pub nests: Vec<Nest>,
     /// Accesses that follow no rule, by the position of the first.
     pub gathers: Vec<Gather>,
-    /// Functions that began or ended ([`Kind::Frame`]), by position; no accesses.
+    /// Functions that began or ended ([`AccessKind::Frame`]), by position; no accesses.
     pub frames: Vec<Nest>,
-    /// Blocks of memory that began or ended ([`Kind::Block`]), by position; no accesses.
+    /// Blocks of memory that began or ended ([`AccessKind::Block`]), by position; no accesses.
     pub blocks: Vec<Nest>,
-    /// Reasons why memory may change unseen, with their begin and end ([`Kind::Hazard`]), by position; no
+    /// Reasons why memory may change unseen, with their begin and end ([`AccessKind::Hazard`]), by position; no
     /// accesses.
     pub hazards: Vec<Nest>,
 }
@@ -95,9 +95,9 @@ impl<R: Read> Intervals<R> {
                 Item::Nest(nest) => {
                     let interval = interval.get_or_insert_default();
                     let list = match self.sites.get(nest.site as usize).map(|site| site.kind) {
-                        Some(Kind::Frame) => &mut interval.frames,
-                        Some(Kind::Block) => &mut interval.blocks,
-                        Some(Kind::Hazard) => &mut interval.hazards,
+                        Some(AccessKind::Frame) => &mut interval.frames,
+                        Some(AccessKind::Block) => &mut interval.blocks,
+                        Some(AccessKind::Hazard) => &mut interval.hazards,
                         _ => &mut interval.nests,
                     };
                     list.push(*nest);

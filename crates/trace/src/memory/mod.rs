@@ -50,6 +50,6 @@ mod write;
 
 pub use fold::{Folder, SHORT, Sink};
 pub use interval::{Interval, Intervals};
-pub use nest::{DEPTH, EXTENSION, Gather, Kind, Level, Nest, Run, SIGNATURE, Site, Totals};
+pub use nest::{AccessKind, DEPTH, EXTENSION, Gather, Level, Nest, Run, SIGNATURE, Site, Totals};
 pub use read::{Item, Reader};
 pub use write::Writer;

@@ -11,7 +11,7 @@ pub const DEPTH: usize = 4;
 
 /// Kind of access of a site.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Kind {
+pub enum AccessKind {
     /// An instruction of the program.
     #[default]
     Plain,
@@ -42,7 +42,7 @@ pub enum Kind {
     Hazard,
 }
 
-impl Kind {
+impl AccessKind {
     pub(crate) const ALL: [Self; 8] =
         [Self::Plain, Self::Atomic, Self::Library, Self::Opaque, Self::Frame, Self::Call, Self::Block, Self::Hazard];
 
@@ -60,7 +60,7 @@ pub struct Site {
     /// True if it writes.
     pub write: bool,
     /// Kind of access.
-    pub kind: Kind,
+    pub kind: AccessKind,
     /// Name of the called function if `kind` is `Library`, `Opaque`, `Call` or `Block`; the reason of a
     /// `Hazard`.
     pub name: String,

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::nest::{DEPTH, Gather, Kind, Level, Nest, SIGNATURE, Site, Totals};
-use super::write::{BITS, CHANGED, GATHER, LEVELS, Last, REPEAT, SIZED, column};
+use super::nest::{AccessKind, DEPTH, Gather, Level, Nest, SIGNATURE, Site, Totals};
+use super::write::{BITS, CHANGED, GATHER, LEVELS, REPEAT, SIZED, SiteState, column};
 use crate::ReadError;
 use crate::chunk::{self, Chunks};
 use crate::code::{Cursor, unfold};
@@ -36,16 +36,16 @@ pub struct Reader<R> {
     pending: u64,
     interval: u64,
     told: u64,
-    sites: Vec<(Site, Last)>,
+    sites: Vec<(Site, SiteState)>,
     nest: Nest,
     gather: Gather,
     records: u64,
     /// Set at the end or after an error: nothing more is read.
-    over: bool,
+    ended: bool,
 }
 
 /// Kind of [`Item`] that the reader holds.
-enum Held {
+enum HeldItem {
     Header,
     Site(u32),
     Interval,
@@ -68,7 +68,7 @@ impl<R: Read> Reader<R> {
             nest: Nest::default(),
             gather: Gather::default(),
             records: 0,
-            over: false,
+            ended: false,
         }
     }
 
@@ -78,23 +78,23 @@ impl<R: Read> Reader<R> {
     /// The file is truncated or damaged; everything before is right.
     #[allow(clippy::should_implement_trait, reason = "the item borrows from the reader")]
     pub fn next(&mut self) -> Result<Option<Item<'_>>, ReadError> {
-        if self.over {
+        if self.ended {
             return Ok(None);
         }
-        self.over = true;
+        self.ended = true;
         let step = self.step()?;
-        self.over = matches!(step, Held::End(_));
+        self.ended = matches!(step, HeldItem::End(_));
         Ok(Some(match step {
-            Held::Header => Item::Header(self.notes.as_deref().unwrap_or_default()),
-            Held::Site(number) => Item::Site(number, &self.sites[number as usize].0),
-            Held::Interval => Item::Interval(self.interval),
-            Held::Nest => Item::Nest(&self.nest),
-            Held::Gather => Item::Gather(&self.gather),
-            Held::End(totals) => Item::End(totals),
+            HeldItem::Header => Item::Header(self.notes.as_deref().unwrap_or_default()),
+            HeldItem::Site(number) => Item::Site(number, &self.sites[number as usize].0),
+            HeldItem::Interval => Item::Interval(self.interval),
+            HeldItem::Nest => Item::Nest(&self.nest),
+            HeldItem::Gather => Item::Gather(&self.gather),
+            HeldItem::End(totals) => Item::End(totals),
         }))
     }
 
-    fn step(&mut self) -> Result<Held, ReadError> {
+    fn step(&mut self) -> Result<HeldItem, ReadError> {
         loop {
             if self.pending > 0 {
                 self.pending -= 1;
@@ -115,7 +115,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn header(&mut self) -> Result<Held, ReadError> {
+    fn header(&mut self) -> Result<HeldItem, ReadError> {
         let mut bytes = [0; SIGNATURE.len()];
         let count = self.chunks.fill(&mut bytes)?;
         if bytes != SIGNATURE {
@@ -143,7 +143,7 @@ impl<R: Read> Reader<R> {
             (name.to_owned(), value.to_owned())
         };
         self.notes = Some(text.lines().map(note).collect());
-        Ok(Held::Header)
+        Ok(HeldItem::Header)
     }
 
     fn begin(&mut self, mut cursor: Cursor) -> Result<(), String> {
@@ -175,12 +175,12 @@ impl<R: Read> Reader<R> {
             .ok_or_else(|| "a block of accesses ends in the middle of a record".to_owned())
     }
 
-    fn item(&mut self) -> Result<Held, String> {
+    fn item(&mut self) -> Result<HeldItem, String> {
         match self.take(column::SITE)? {
             0 => {
                 self.told = self.told.wrapping_add(unfold(self.take(column::INTERVAL)?) as u64);
                 self.interval = self.told.wrapping_sub(1);
-                Ok(Held::Interval)
+                Ok(HeldItem::Interval)
             }
             1 => self.site(),
             number if number - 2 < self.sites.len() as u64 => self.record((number - 2) as u32),
@@ -188,20 +188,20 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn site(&mut self) -> Result<Held, String> {
+    fn site(&mut self) -> Result<HeldItem, String> {
         let number = u32::try_from(self.sites.len()).map_err(|_| "there are too many sites".to_owned())?;
         let address = self.take(column::DEFINITION)?;
         let flags = self.take(column::DEFINITION)?;
-        let kind = Kind::ALL.get((flags >> 1) as usize);
+        let kind = AccessKind::ALL.get((flags >> 1) as usize);
         let kind = *kind.ok_or_else(|| format!("a site has kind {}, which is not known", flags >> 1))?;
         let length = self.take(column::DEFINITION)?;
         let name = self.columns[column::DEFINITION].slice(&self.chunks.content, length);
         let name = String::from_utf8_lossy(name.ok_or("the name of a site is cut off")?).into_owned();
-        self.sites.push((Site { address, write: flags & 1 != 0, kind, name }, Last::default()));
-        Ok(Held::Site(number))
+        self.sites.push((Site { address, write: flags & 1 != 0, kind, name }, SiteState::default()));
+        Ok(HeldItem::Site(number))
     }
 
-    fn record(&mut self, number: u32) -> Result<Held, String> {
+    fn record(&mut self, number: u32) -> Result<HeldItem, String> {
         let mask = self.take(column::MASK)?;
         let depth = (mask & u64::from(LEVELS)) as usize;
         if mask > u64::from(BITS) || depth > DEPTH {
@@ -227,7 +227,7 @@ impl<R: Read> Reader<R> {
                 let ahead = unfold(self.take(column::COUNT)?);
                 let addresses = self.sites[index].1.history.repeat(ahead);
                 self.gather.addresses.extend_from_slice(addresses.ok_or("a gather repeats one that is not kept")?);
-                return Ok(Held::Gather);
+                return Ok(HeldItem::Gather);
             }
             let count = self.take(column::COUNT)?;
             // Every address except the first takes at least a byte.
@@ -241,7 +241,7 @@ impl<R: Read> Reader<R> {
                 self.gather.addresses.push(address);
             }
             self.sites[index].1.history.keep(&self.gather.addresses);
-            return Ok(Held::Gather);
+            return Ok(HeldItem::Gather);
         }
         if mask & CHANGED != 0 {
             let mut levels = [Level::default(); DEPTH];
@@ -263,16 +263,16 @@ impl<R: Read> Reader<R> {
             return Err(format!("a record has {depth} levels, the one that it repeats {}", levels.len()));
         }
         self.nest = Nest::new(number, size, base, first, levels);
-        Ok(Held::Nest)
+        Ok(HeldItem::Nest)
     }
 
-    fn end(&mut self, mut cursor: Cursor) -> Result<Held, String> {
+    fn end(&mut self, mut cursor: Cursor) -> Result<HeldItem, String> {
         let mut take = || cursor.take(&self.chunks.content).ok_or("the end is cut off");
         let records = take()?;
         let totals = Totals { accesses: take()?, elsewhere: take()?, lost: take()? };
         if records != self.records {
             return Err(format!("the file has {} records, not {records} as its end says", self.records));
         }
-        Ok(Held::End(totals))
+        Ok(HeldItem::End(totals))
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::fold::Sink;
-use super::nest::{Gather, Kind, Level, Nest, SIGNATURE, Site, Totals};
+use super::nest::{AccessKind, Gather, Level, Nest, SIGNATURE, Site, Totals};
 use crate::chunk::{self, Packer};
 use crate::code::{Crc, fold, put};
 
@@ -130,7 +130,7 @@ impl Finder {
 
 /// State of a site, from which its next record is encoded as differences.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Last {
+pub(super) struct SiteState {
     /// Number of the interval of the last record, plus one.
     pub(super) interval: u64,
     /// First record of that interval.
@@ -142,7 +142,7 @@ pub(super) struct Last {
     pub(super) history: History,
 }
 
-impl Last {
+impl SiteState {
     /// Returns the position and address that the next record is compared with.
     pub(super) fn reference(&self, interval: u64) -> (u64, u64) {
         if self.interval == interval.wrapping_add(1) { self.last } else { self.first }
@@ -171,7 +171,7 @@ pub struct Writer<W: Write> {
     interval: u64,
     /// Last interval that was written, plus one.
     told: u64,
-    sites: Vec<Last>,
+    sites: Vec<SiteState>,
     finders: Vec<Finder>,
     raw: Vec<u8>,
     packer: Packer,
@@ -216,7 +216,7 @@ impl<W: Write> Writer<W> {
 
     /// Adds a site and returns its number.
     pub fn site(&mut self, site: &Site) -> u32 {
-        self.sites.push(Last::default());
+        self.sites.push(SiteState::default());
         self.finders.push(Finder::default());
         put(&mut self.columns[column::SITE], 1);
         let out = &mut self.columns[column::DEFINITION];
@@ -239,7 +239,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Returns true if the present interval already has a record, so that its number is written.
-    pub fn is_told(&self) -> bool {
+    pub fn has_records(&self) -> bool {
         self.told == self.interval + 1
     }
 
@@ -337,7 +337,7 @@ impl<W: Write> Writer<W> {
     /// Those of the output.
     pub fn finish_stored(&mut self, totals: Totals) -> io::Result<()> {
         if self.pending > 0 {
-            let mut heads = [Short::default(); column::COLUMNS + 1];
+            let mut heads = [ShortBytes::default(); column::COLUMNS + 1];
             heads[0].put(self.pending);
             heads[0].put(column::COLUMNS as u64);
             for (head, column) in heads[1..].iter_mut().zip(&self.columns) {
@@ -362,7 +362,7 @@ impl<W: Write> Writer<W> {
                 column.clear();
             }
         }
-        let end = Short::of_totals(totals, self.records);
+        let end = ShortBytes::of_totals(totals, self.records);
         let mut crc = Crc::new();
         crc.add(end.bytes());
         let length = end.bytes().len();
@@ -420,18 +420,18 @@ impl<W: Write> fmt::Debug for Writer<W> {
 
 /// A few numbers of at most ten bytes each, without heap memory.
 #[derive(Clone, Copy)]
-struct Short {
+struct ShortBytes {
     bytes: [u8; 40],
     length: usize,
 }
 
-impl Default for Short {
+impl Default for ShortBytes {
     fn default() -> Self {
         Self { bytes: [0; 40], length: 0 }
     }
 }
 
-impl Short {
+impl ShortBytes {
     fn of_totals(totals: Totals, records: u64) -> Self {
         let mut short = Self::default();
         for number in [records, totals.accesses, totals.elsewhere, totals.lost] {
@@ -457,4 +457,4 @@ impl Short {
     }
 }
 
-const _: () = assert!(Kind::ALL.len() == 8 && super::nest::DEPTH <= LEVELS as usize);
+const _: () = assert!(AccessKind::ALL.len() == 8 && super::nest::DEPTH <= LEVELS as usize);

@@ -8,7 +8,7 @@ use super::Channel;
 use crate::{Communicator, Event, Flags, MessageEnd};
 
 /// Limit for the indices of communicators: a damaged stream can contain any.
-const MOST: usize = 1 << 24;
+const MAX_COMMUNICATORS: usize = 1 << 24;
 
 /// Identity of a communicator of a run: the same at all its members, and no other's.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -32,12 +32,12 @@ impl Identity {
 
 /// Gives the communicators of a rank their identity, in the order in which its stream names them.
 #[derive(Clone, Debug, Default)]
-pub struct Naming {
+pub struct Identities {
     /// Number of communicators without an id so far, by a hash of the ranks.
     made: FxHashMap<u64, u64>,
 }
 
-impl Naming {
+impl Identities {
     /// Returns the identity of the next communicator.
     pub fn identity(&mut self, communicator: &Communicator) -> Identity {
         let Communicator { id, members, remote } = communicator;
@@ -63,7 +63,7 @@ pub struct Communicators {
     ranks: u32,
     /// Communicators with the number of their identity; `None` if not in the stream.
     table: Vec<Option<(u64, Communicator)>>,
-    naming: Naming,
+    naming: Identities,
 }
 
 impl Communicators {
@@ -75,7 +75,7 @@ impl Communicators {
     /// Adds the communicator of this index.
     pub fn insert(&mut self, index: u32, communicator: &Communicator) {
         let at = index as usize;
-        if at >= MOST {
+        if at >= MAX_COMMUNICATORS {
             return;
         }
         if self.table.len() <= at {

@@ -35,7 +35,7 @@ mod communicators;
 mod requests;
 
 pub use channels::{Channel, Channels};
-pub use communicators::{Communicators, Identity, Naming};
+pub use communicators::{Communicators, Identities, Identity};
 pub use requests::Requests;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Call, Event, Flags, Kind};
+use crate::{Call, CallKind, Event, Flags};
 
 /// Requests of a rank that can still be waited for or started, with the data kept for each communication
 /// under way.
@@ -46,13 +46,15 @@ impl<T> Requests<T> {
     pub fn begun<'e>(&mut self, event: &'e Event) -> impl Iterator<Item = Cow<'e, Event>> + use<'e, T> {
         let (mut itself, mut started) = (None, Vec::new());
         match event.call.kind() {
-            Kind::Isend | Kind::Irecv if event.peer == Event::PROC_NULL => self.make(event, None),
-            Kind::Send | Kind::Recv if event.peer == Event::PROC_NULL => {}
-            Kind::Send | Kind::Recv | Kind::Isend | Kind::Irecv | Kind::Sendrecv => itself = Some(event),
-            Kind::Collective | Kind::Icollective => itself = Some(event),
-            Kind::Communicator if event.call != Call::CommCreateGroup => itself = Some(event),
-            Kind::SendInit | Kind::RecvInit => self.make(event, Some(Box::new(event.clone()))),
-            Kind::Start => {
+            CallKind::Isend | CallKind::Irecv if event.peer == Event::PROC_NULL => self.make(event, None),
+            CallKind::Send | CallKind::Recv if event.peer == Event::PROC_NULL => {}
+            CallKind::Send | CallKind::Recv | CallKind::Isend | CallKind::Irecv | CallKind::Sendrecv => {
+                itself = Some(event)
+            }
+            CallKind::Collective | CallKind::Icollective => itself = Some(event),
+            CallKind::Communicator if event.call != Call::CommCreateGroup => itself = Some(event),
+            CallKind::SendInit | CallKind::RecvInit => self.make(event, Some(Box::new(event.clone()))),
+            CallKind::Start => {
                 started = event.requests.iter().filter_map(|&request| self.started(event, request)).collect()
             }
             _ => {}
@@ -75,7 +77,7 @@ impl<T> Requests<T> {
         let &Event { begin, end, cpu, thread, site, .. } = start;
         let mut event = Event { begin, end, cpu, thread, site, ..made.clone() };
         // Only the start of one receive can record its message; a cancelled one has `PROC_NULL`.
-        let told = start.requests.len() == 1 && start.peer != Event::NOBODY && event.call.kind() == Kind::RecvInit;
+        let told = start.requests.len() == 1 && start.peer != Event::NOBODY && event.call.kind() == CallKind::RecvInit;
         if told {
             (event.peer, event.tag, event.bytes) = (start.peer, start.tag, start.bytes);
             event.flags = Flags(event.flags.0 & !Flags::CAPACITY.0).and(start.flags);
@@ -118,7 +120,7 @@ impl<T> Requests<T> {
     /// Returns the first request that a call starts or completes and that no earlier call has made: an error
     /// of the recording.
     pub fn unknown(&self, event: &Event) -> Option<u64> {
-        let starts = event.call.kind() == Kind::Start;
+        let starts = event.call.kind() == CallKind::Start;
         if !starts && !event.call.completes_requests() {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Files of memory accesses that are cut short or damaged give errors and do no harm.
 
 use hayase_trace::ReadError;
-use hayase_trace::memory::{Gather, Intervals, Item, Kind, Level, Nest, Reader, Sink, Site, Totals, Writer};
+use hayase_trace::memory::{AccessKind, Gather, Intervals, Item, Level, Nest, Reader, Sink, Site, Totals, Writer};
 use proptest::prelude::*;
 
 /// Returns a file with some nests and gathers in two intervals.
@@ -133,7 +133,7 @@ proptest! {
 
 #[test]
 fn what_is_no_access_stands_apart_from_what_is() {
-    use Kind::{Atomic, Block, Call, Frame, Hazard, Library, Opaque, Plain};
+    use AccessKind::{Atomic, Block, Call, Frame, Hazard, Library, Opaque, Plain};
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, &[]).unwrap();
     for (kind, address) in [Plain, Atomic, Library, Opaque, Frame, Call, Block, Hazard].into_iter().zip(1..) {
@@ -143,8 +143,9 @@ fn what_is_no_access_stands_apart_from_what_is() {
     writer.finish(Totals::default()).unwrap();
     let mut intervals = Intervals::new(file.as_slice());
     let interval = intervals.next().unwrap().unwrap();
-    let kinds =
-        |nests: &[Nest]| -> Vec<Kind> { nests.iter().map(|nest| intervals.sites()[nest.site as usize].kind).collect() };
+    let kinds = |nests: &[Nest]| -> Vec<AccessKind> {
+        nests.iter().map(|nest| intervals.sites()[nest.site as usize].kind).collect()
+    };
     assert_eq!(kinds(&interval.nests), [Plain, Atomic, Library, Opaque, Call]);
     assert_eq!(
         [&interval.frames, &interval.blocks, &interval.hazards].map(|list| kinds(list)),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// An item that owns its data.
 #[derive(Clone, PartialEq, Debug)]
-enum Said {
+enum OwnedItem {
     Header(Header),
     Site(u32, Site),
     Communicator(u32, Communicator),
@@ -19,7 +19,7 @@ enum Said {
     End(u64, u64),
 }
 
-impl From<Item<'_>> for Said {
+impl From<Item<'_>> for OwnedItem {
     fn from(item: Item<'_>) -> Self {
         match item {
             Item::Header(header) => Self::Header(header.clone()),
@@ -34,7 +34,7 @@ impl From<Item<'_>> for Said {
     }
 }
 
-fn read(bytes: &[u8]) -> (Vec<Said>, Option<ReadError>) {
+fn read(bytes: &[u8]) -> (Vec<OwnedItem>, Option<ReadError>) {
     let mut reader = Reader::new(bytes);
     let mut said = Vec::new();
     loop {
@@ -49,23 +49,23 @@ fn read(bytes: &[u8]) -> (Vec<Said>, Option<ReadError>) {
     }
 }
 
-fn write(said: &[Said]) -> Vec<u8> {
+fn write(said: &[OwnedItem]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut said = said.iter().peekable();
     while let Some(first) = said.next() {
-        let Said::Header(header) = first else { panic!("a stream starts with its header") };
+        let OwnedItem::Header(header) = first else { panic!("a stream starts with its header") };
         let mut writer = Writer::new(&mut out, header).unwrap();
         let mut lost = 0;
-        while let Some(next) = said.next_if(|said| !matches!(said, Said::Header(_))) {
+        while let Some(next) = said.next_if(|said| !matches!(said, OwnedItem::Header(_))) {
             match next {
-                Said::Header(_) => unreachable!(),
-                Said::Site(index, site) => writer.site(*index, site).unwrap(),
-                Said::Communicator(index, communicator) => writer.communicator(*index, communicator).unwrap(),
-                Said::Region(index, name) => writer.region(*index, name).unwrap(),
-                Said::Mark(mark) => writer.mark(mark).unwrap(),
-                Said::Note(name, content) => writer.note(name, content).unwrap(),
-                Said::Event(event) => writer.event(event).unwrap(),
-                Said::End(_, count) => lost = *count,
+                OwnedItem::Header(_) => unreachable!(),
+                OwnedItem::Site(index, site) => writer.site(*index, site).unwrap(),
+                OwnedItem::Communicator(index, communicator) => writer.communicator(*index, communicator).unwrap(),
+                OwnedItem::Region(index, name) => writer.region(*index, name).unwrap(),
+                OwnedItem::Mark(mark) => writer.mark(mark).unwrap(),
+                OwnedItem::Note(name, content) => writer.note(name, content).unwrap(),
+                OwnedItem::Event(event) => writer.event(event).unwrap(),
+                OwnedItem::End(_, count) => lost = *count,
             }
         }
         writer.finish_with_lost(lost).unwrap();
@@ -119,26 +119,26 @@ fn any_mark() -> impl Strategy<Value = Mark> {
         .prop_map(|(region, begins, site, begin, end, cpu)| Mark { region, begins, site, begin, end, cpu })
 }
 
-fn any_stream() -> impl Strategy<Value = Vec<Said>> {
+fn any_stream() -> impl Strategy<Value = Vec<OwnedItem>> {
     let communicator = (any::<u64>(), vec(0..1_u32 << 24, 0..5), vec(any::<u32>(), 0..3))
         .prop_map(|(id, members, remote)| Communicator { id, members, remote });
     let frame = || (any::<u64>(), "[a-z.:0-9]{0,9}").prop_map(|(address, name)| Frame { address, name });
     let said = prop_oneof![
-        8 => any_event().prop_map(Said::Event),
+        8 => any_event().prop_map(OwnedItem::Event),
         1 => (any::<u32>(), frame(), vec(frame(), 0..4))
-            .prop_map(|(i, Frame { address, name }, callers)| Said::Site(i, Site { address, name, callers })),
-        1 => (any::<u32>(), communicator).prop_map(|(i, c)| Said::Communicator(i, c)),
-        1 => (any::<u32>(), "[a-z ]{0,9}").prop_map(|(index, name)| Said::Region(index, name)),
-        2 => any_mark().prop_map(Said::Mark),
-        1 => ("[a-z]{1,5}", vec(any::<u8>(), 0..20)).prop_map(|(name, content)| Said::Note(name, content)),
+            .prop_map(|(i, Frame { address, name }, callers)| OwnedItem::Site(i, Site { address, name, callers })),
+        1 => (any::<u32>(), communicator).prop_map(|(i, c)| OwnedItem::Communicator(i, c)),
+        1 => (any::<u32>(), "[a-z ]{0,9}").prop_map(|(index, name)| OwnedItem::Region(index, name)),
+        2 => any_mark().prop_map(OwnedItem::Mark),
+        1 => ("[a-z]{1,5}", vec(any::<u8>(), 0..20)).prop_map(|(name, content)| OwnedItem::Note(name, content)),
     ];
     let clock = prop_oneof![Just(Clock::Wall), Just(Clock::Cpu), Just(Clock::None)];
     (0..8_u32, 8..20_u32, any::<u64>(), clock, "[ -~]{0,20}", vec(said, 0..40), any::<u64>()).prop_map(
         |(rank, ranks, start, clock, title, mut said, lost)| {
             let header = Header { start, clock, ..Header::new(rank, ranks) }.note("title", &title);
-            let events = said.iter().filter(|said| matches!(said, Said::Event(_))).count() as u64;
-            said.insert(0, Said::Header(header));
-            said.push(Said::End(events, lost));
+            let events = said.iter().filter(|said| matches!(said, OwnedItem::Event(_))).count() as u64;
+            said.insert(0, OwnedItem::Header(header));
+            said.push(OwnedItem::End(events, lost));
             said
         },
     )
@@ -186,7 +186,7 @@ proptest! {
         content in vec(prop_oneof![0..4_u8, any::<u8>()], 0..200),
         more in vec(any::<u8>(), 0..200),
     ) {
-        let mut bytes = write(&[Said::Header(Header::new(0, 1))]);
+        let mut bytes = write(&[OwnedItem::Header(Header::new(0, 1))]);
         bytes.truncate(bytes.len() - 14 - 2);
         chunk(&mut bytes, kind, 0, content.len() as u32, &content);
         bytes.extend(more);
@@ -212,7 +212,7 @@ fn chunk(out: &mut Vec<u8>, kind: u8, coding: u8, raw: u32, stored: &[u8]) {
 }
 
 fn header_only() -> Vec<u8> {
-    let mut bytes = write(&[Said::Header(Header::new(0, 1))]);
+    let mut bytes = write(&[OwnedItem::Header(Header::new(0, 1))]);
     bytes.truncate(bytes.len() - 14 - 2);
     bytes
 }
@@ -269,7 +269,7 @@ fn what_a_reader_does_not_know_and_may_skip_is_skipped() {
     chunk(&mut bytes, b'Z', 0, 2, &[0, 0]);
     let (said, error) = read(&bytes);
     assert!(error.is_none());
-    assert_eq!(said.last(), Some(&Said::End(0, 0)));
+    assert_eq!(said.last(), Some(&OwnedItem::End(0, 0)));
 }
 
 #[test]
@@ -293,9 +293,9 @@ fn times_are_rounded_to_ticks_and_do_not_drift() {
     }
     writer.finish().unwrap();
     let (said, _) = read(&out);
-    let Said::Event(last) = &said[1000] else { panic!() };
+    let OwnedItem::Event(last) = &said[1000] else { panic!() };
     assert_eq!((last.begin, last.end), (16_980, 16_990));
-    let cpu = said.iter().filter_map(|said| if let Said::Event(event) = said { event.cpu } else { None });
+    let cpu = said.iter().filter_map(|said| if let OwnedItem::Event(event) = said { event.cpu } else { None });
     assert_eq!(cpu.sum::<u64>(), 9000);
 }
 
@@ -335,12 +335,12 @@ fn sites_are_named_without_touching_anything_else() {
     let (said, error) = read(&copy);
     assert!(error.is_none(), "{error:?}");
     let expected = [
-        Said::Header(Header::new(1, 2)),
-        Said::Site(0, named[0].1.clone()),
-        Said::Site(1, named[1].1.clone()),
-        Said::Event(call(1, 8)),
-        Said::Event(call(2, 16)),
-        Said::End(2, 3),
+        OwnedItem::Header(Header::new(1, 2)),
+        OwnedItem::Site(0, named[0].1.clone()),
+        OwnedItem::Site(1, named[1].1.clone()),
+        OwnedItem::Event(call(1, 8)),
+        OwnedItem::Event(call(2, 16)),
+        OwnedItem::End(2, 3),
     ];
     assert_eq!(said, expected);
 
@@ -376,17 +376,17 @@ fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
         let (said, error) = read(&file);
         assert!(error.is_none(), "{error:?}");
         let mut wanted = vec![
-            Said::Header(Header::new(0, 1)),
-            Said::Site(0, Site { address: 300, callers: callers.clone(), ..Site::default() }),
-            Said::Communicator(2, communicator),
-            Said::Event(event.clone()),
-            Said::Event(event),
+            OwnedItem::Header(Header::new(0, 1)),
+            OwnedItem::Site(0, Site { address: 300, callers: callers.clone(), ..Site::default() }),
+            OwnedItem::Communicator(2, communicator),
+            OwnedItem::Event(event.clone()),
+            OwnedItem::Event(event),
         ];
         if by_signal {
-            wanted.push(Said::Note("empty".into(), Vec::new()));
-            wanted.push(Said::Note("ended".into(), b"signal 15".to_vec()));
+            wanted.push(OwnedItem::Note("empty".into(), Vec::new()));
+            wanted.push(OwnedItem::Note("ended".into(), b"signal 15".to_vec()));
         }
-        wanted.push(Said::End(2, 3));
+        wanted.push(OwnedItem::End(2, 3));
         assert_eq!(said, wanted);
     }
 }
@@ -403,7 +403,7 @@ fn a_reader_that_knows_no_callers_reads_the_rest() {
     out[chunk] = b'x';
     let (said, error) = read(&out);
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(said[1], Said::Site(0, Site { callers: Vec::new(), ..site }));
+    assert_eq!(said[1], OwnedItem::Site(0, Site { callers: Vec::new(), ..site }));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use hayase_advice::model::{Advice, Dependence, Finding, RuleId};
 use hayase_advice::overlap::{Called, Limits, Listener, Posted, Search, Spread};
 use hayase_advice::search::{Options, put_together, search_rank};
-use hayase_advice::stream::{Known, Steps};
+use hayase_advice::stream::{Steps, TraceState};
 use hayase_trace::memory::{Folder, Run, Site, Writer as MemoryWriter};
 use hayase_trace::{Call, Event, Header, Site as CallSite, Writer};
 
@@ -98,10 +98,10 @@ impl Recorded {
 
 /// Listener that keeps all communications.
 #[derive(Default)]
-pub struct All(pub Vec<Spread>);
+pub struct AllSpreads(pub Vec<Spread>);
 
-impl Listener for All {
-    fn spread(&mut self, spread: &Spread, _: &Known) {
+impl Listener for AllSpreads {
+    fn spread(&mut self, spread: &Spread, _: &TraceState) {
         self.0.push(spread.clone());
     }
 
@@ -119,7 +119,7 @@ pub fn names(_: u32, address: u64) -> Option<String> {
 pub fn run_of(recorded: &Recorded, limits: Limits) -> Vec<Spread> {
     let (stream, memory) = recorded.files(0, 4);
     let mut steps = Steps::new(stream.as_slice(), Some(memory.as_slice()), &names);
-    let (mut search, mut all) = (Search::new(limits), All::default());
+    let (mut search, mut all) = (Search::new(limits), AllSpreads::default());
     while let Some(step) = steps.next().unwrap() {
         search.step(step, &mut all);
     }

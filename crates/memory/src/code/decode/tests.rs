@@ -74,11 +74,11 @@ fn lengths_and_operands_are_those_that_objdump_sees() {
 #[test]
 fn registers_that_hold_addresses_are_followed() {
     let of = |bytes: &[u8]| decode(bytes).unwrap().register;
-    assert_eq!(of(&[0x48, 0x8d, 0x45, 0xf0]), Register::Address(0)); // lea rax, [rbp-16]
-    assert_eq!(of(&[0x48, 0x89, 0xc3]), Register::Copied(3, 0)); // mov rbx, rax
-    assert_eq!(of(&[0x48, 0x01, 0xd0]), Register::Added(0, 2)); // add rax, rdx
-    assert_eq!(of(&[0x48, 0x83, 0xe0, 0xf0]), Register::Kept); // and rax, -16
-    assert_eq!(of(&[0x48, 0x8b, 0x03]), Register::Loaded(0)); // mov rax, [rbx]
-    assert_eq!(of(&[0x48, 0x89, 0x03]), Register::Stored(0)); // mov [rbx], rax
-    assert_eq!(of(&[0x41, 0xb8, 1, 0, 0, 0]), Register::Set(8)); // mov r8d, 1
+    assert_eq!(of(&[0x48, 0x8d, 0x45, 0xf0]), RegisterEffect::Address(0)); // lea rax, [rbp-16]
+    assert_eq!(of(&[0x48, 0x89, 0xc3]), RegisterEffect::Copied(3, 0)); // mov rbx, rax
+    assert_eq!(of(&[0x48, 0x01, 0xd0]), RegisterEffect::Added(0, 2)); // add rax, rdx
+    assert_eq!(of(&[0x48, 0x83, 0xe0, 0xf0]), RegisterEffect::Kept); // and rax, -16
+    assert_eq!(of(&[0x48, 0x8b, 0x03]), RegisterEffect::Loaded(0)); // mov rax, [rbx]
+    assert_eq!(of(&[0x48, 0x89, 0x03]), RegisterEffect::Stored(0)); // mov [rbx], rax
+    assert_eq!(of(&[0x41, 0xb8, 1, 0, 0, 0]), RegisterEffect::Set(8)); // mov r8d, 1
 }

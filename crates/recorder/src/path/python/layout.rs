@@ -4,8 +4,8 @@
 //! `Include/internal/pycore_frame.h` of 3.8 to 3.13, by `offsetof`. They change with the second number of the
 //! version, never with the third.
 
-use super::lines::Lines;
-use super::{Running, memory};
+use super::lines::LineTable;
+use super::{RunningFunction, memory};
 
 /// Offset of the type in every object.
 pub(super) const TYPE: usize = 8;
@@ -54,7 +54,7 @@ pub(super) struct Code {
     instructions: usize,
     /// Bytes of an instruction, if instructions are numbers.
     unit: usize,
-    pub(super) lines: Lines,
+    pub(super) lines: LineTable,
 }
 
 /// Offsets in a text.
@@ -68,10 +68,10 @@ pub(super) struct Text {
 
 const OLD_FRAME: Frame = Frame { code: 32, instruction: 104, previous: 24, owner: None, counts: true };
 const OLD_CODE: Code =
-    Code { file: 104, name: 112, first_line: 40, table: 120, instructions: 0, unit: 1, lines: Lines::Pairs };
+    Code { file: 104, name: 112, first_line: 40, table: 120, instructions: 0, unit: 1, lines: LineTable::Pairs };
 const OLD_TEXT: Text = Text { ascii: 48, other: 72 };
 const NEW_CODE: Code =
-    Code { file: 112, name: 128, first_line: 68, table: 136, instructions: 192, unit: 1, lines: Lines::Locations };
+    Code { file: 112, name: 128, first_line: 68, table: 136, instructions: 192, unit: 1, lines: LineTable::Locations };
 const NEW_TEXT: Text = Text { ascii: 40, other: 56 };
 
 const LAYOUTS: [Layout; 6] = [
@@ -82,7 +82,7 @@ const LAYOUTS: [Layout; 6] = [
         thread_state: 24,
         control: None,
         frame: Frame { instruction: 96, ..OLD_FRAME },
-        code: Code { unit: 2, lines: Lines::Ranges, ..OLD_CODE },
+        code: Code { unit: 2, lines: LineTable::Ranges, ..OLD_CODE },
         text: OLD_TEXT,
     },
     Layout {
@@ -138,7 +138,7 @@ impl Frame {
 impl Code {
     /// Returns the distance of an instruction from the beginning of its code, as the table of lines counts it
     /// \[B\].
-    pub(super) fn offset(&self, running: &Running) -> usize {
+    pub(super) fn offset(&self, running: &RunningFunction) -> usize {
         match self.instructions {
             0 => running.instruction.wrapping_mul(self.unit),
             begin => running.instruction.wrapping_sub(running.code + begin),

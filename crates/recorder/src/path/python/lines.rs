@@ -5,7 +5,7 @@
 
 /// Format of a table of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Lines {
+pub(super) enum LineTable {
     /// Up to 3.9: distances of instructions and of lines alternate.
     Pairs,
     /// 3.10: length of each range, and the distance of its line.
@@ -14,7 +14,7 @@ pub(super) enum Lines {
     Locations,
 }
 
-impl Lines {
+impl LineTable {
     /// Returns the line of the instruction at an offset \[B\], in code whose first line is `first`.
     pub(super) fn find(self, table: &[u8], first: i32, offset: usize) -> Option<i32> {
         match self {
@@ -114,10 +114,10 @@ mod tests {
     fn tables_of_all_versions_are_read() {
         // b = g(a): 0..8; h: 8; b: 10; the call: 12.
         let old = [0, 1, 8, 2, 2, 1, 2, 0xff];
-        let lines: Vec<_> = (0..16).step_by(2).map(|at| Lines::Pairs.find(&old, 3, at)).collect();
+        let lines: Vec<_> = (0..16).step_by(2).map(|at| LineTable::Pairs.find(&old, 3, at)).collect();
         assert_eq!(lines, [4, 4, 4, 4, 6, 7, 6, 6].map(Some));
         let ranges = [8, 1, 2, 2, 2, 1, 4, 0xff, 2, 0x80];
-        let lines: Vec<_> = (0..20).step_by(2).map(|at| Lines::Ranges.find(&ranges, 3, at)).collect();
+        let lines: Vec<_> = (0..20).step_by(2).map(|at| LineTable::Ranges.find(&ranges, 3, at)).collect();
         assert_eq!(lines[..8], [4, 4, 4, 4, 6, 7, 6, 6].map(Some));
         assert_eq!(lines[8..], [None, None]);
         // No location for 2 bytes; one line, distance 1 (form 11), 8 bytes; long form, distance 2, 2 bytes; short form,
@@ -143,16 +143,16 @@ mod tests {
             1,
             1,
         ];
-        let lines: Vec<_> = [0, 2, 9, 10, 12, 15, 16, 31, 32].map(|at| Lines::Locations.find(&new, 3, at)).into();
+        let lines: Vec<_> = [0, 2, 9, 10, 12, 15, 16, 31, 32].map(|at| LineTable::Locations.find(&new, 3, at)).into();
         assert_eq!(lines, [None, Some(4), Some(4), Some(6), Some(6), Some(6), Some(5), Some(5), Some(70)]);
-        assert_eq!(Lines::Locations.find(&new, 3, 34), None, "behind the end");
+        assert_eq!(LineTable::Locations.find(&new, 3, 34), None, "behind the end");
     }
 
     #[test]
     fn tables_that_are_cut_off_say_nothing() {
         for length in 0..8 {
             assert_eq!(
-                Lines::Locations.find(&[0xf0, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f][..length], 1, 100),
+                LineTable::Locations.find(&[0xf0, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f][..length], 1, 100),
                 None
             );
         }

@@ -1,7 +1,7 @@
 //! Reads memory of the interpreter.
 
 /// Longest piece that is read at once \[B\].
-const LONGEST: usize = 1 << 20;
+const MAX_PIECE_BYTES: usize = 1 << 20;
 
 /// Returns the word at an address by a system call, which fails where there is no memory.
 pub(super) fn word(at: usize) -> Option<usize> {
@@ -11,7 +11,7 @@ pub(super) fn word(at: usize) -> Option<usize> {
 
 /// Returns bytes from an address on, where there may be no memory.
 pub(super) fn bytes(at: usize, length: usize) -> Option<Vec<u8>> {
-    if length > LONGEST {
+    if length > MAX_PIECE_BYTES {
         return None;
     }
     let mut bytes = vec![0; length];
@@ -33,7 +33,7 @@ fn copy(at: usize, to: &mut [u8]) -> bool {
 
 /// Returns the word at an address that the interpreter keeps valid.
 #[inline]
-pub(super) fn trusted(at: usize) -> Option<usize> {
+pub(super) fn trusted_word(at: usize) -> Option<usize> {
     if at < 4096 || !at.is_multiple_of(align_of::<usize>()) {
         return None;
     }
@@ -50,11 +50,11 @@ mod tests {
     fn where_no_memory_is_nothing_is_read() {
         let words = [1_usize, 2];
         let at = words.as_ptr() as usize;
-        assert_eq!((word(at), word(at + 8), trusted(at + 8)), (Some(1), Some(2), Some(2)));
+        assert_eq!((word(at), word(at + 8), trusted_word(at + 8)), (Some(1), Some(2), Some(2)));
         assert_eq!(bytes(at, 4), Some(vec![1, 0, 0, 0]));
         for nowhere in [0, 1, 4096, 1 << 47, usize::MAX - 7] {
             assert_eq!((word(nowhere), bytes(nowhere, 16)), (None, None), "{nowhere:#x}");
         }
-        assert_eq!((bytes(at, usize::MAX), trusted(0), trusted(at + 1)), (None, None, None));
+        assert_eq!((bytes(at, usize::MAX), trusted_word(0), trusted_word(at + 1)), (None, None, None));
     }
 }

@@ -35,11 +35,11 @@ pub struct Python {
     code_type: usize,
     base: usize,
     /// Result of the check that memory has the layout.
-    checked: Cell<Checked>,
+    checked: Cell<LayoutCheck>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Checked {
+enum LayoutCheck {
     NotYet,
     Right,
     Wrong,
@@ -47,7 +47,7 @@ enum Checked {
 
 /// A running function of Python.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Running {
+pub struct RunningFunction {
     frame: usize,
     code: usize,
     instruction: usize,
@@ -55,7 +55,7 @@ pub struct Running {
     table: usize,
 }
 
-impl Running {
+impl RunningFunction {
     /// Returns a key that tells its instruction from others.
     #[inline]
     pub fn key(&self) -> usize {
@@ -89,7 +89,7 @@ impl Python {
             return Err(version.split(' ').next().unwrap_or_default().to_owned());
         };
         let base = super::rule::find(thread_state as usize + 1).map_or(0, |(module, _)| module.base);
-        let checked = Cell::new(Checked::NotYet);
+        let checked = Cell::new(LayoutCheck::NotYet);
         Ok(Some(Self { layout, thread_state, is_initialized, code_type: code_type as usize, base, checked }))
     }
 
@@ -100,7 +100,7 @@ impl Python {
 
     /// Returns the function that this thread is in.
     #[inline]
-    pub fn innermost(&self) -> Option<Running> {
+    pub fn innermost(&self) -> Option<RunningFunction> {
         // SAFETY: both read a variable, and may be called at any time and by any thread.
         let state = unsafe {
             if (self.is_initialized)() == 0 {
@@ -112,16 +112,16 @@ impl Python {
             return None;
         }
         match self.checked.get() {
-            Checked::Right => self.running(self.first(state, memory::trusted)?, memory::trusted),
-            Checked::Wrong => None,
-            Checked::NotYet => self.check(state),
+            LayoutCheck::Right => self.running(self.first(state, memory::trusted_word)?, memory::trusted_word),
+            LayoutCheck::Wrong => None,
+            LayoutCheck::NotYet => self.read_first_innermost(state),
         }
     }
 
     /// Returns the caller of a function.
     #[inline]
-    pub fn caller(&self, of: &Running) -> Option<Running> {
-        self.running(memory::trusted(of.frame + self.layout.frame.previous)?, memory::trusted)
+    pub fn caller(&self, of: &RunningFunction) -> Option<RunningFunction> {
+        self.running(memory::trusted_word(of.frame + self.layout.frame.previous)?, memory::trusted_word)
     }
 
     /// Returns the frame that a thread's state leads to.
@@ -136,7 +136,7 @@ impl Python {
 
     /// Returns the function of a frame; for a frame of the interpreter itself, that of its caller.
     #[inline]
-    fn running(&self, mut frame: usize, read: impl Fn(usize) -> Option<usize>) -> Option<Running> {
+    fn running(&self, mut frame: usize, read: impl Fn(usize) -> Option<usize>) -> Option<RunningFunction> {
         let of = &self.layout.frame;
         for _ in 0..MOST_SHIMS {
             if frame == 0 {
@@ -145,7 +145,7 @@ impl Python {
             if !of.is_shim(frame, &read)? {
                 let code = read(frame + of.code)?;
                 let instruction = of.instruction(frame, &read)?;
-                return Some(Running { frame, code, instruction, table: read(code + self.layout.code.table)? });
+                return Some(RunningFunction { frame, code, instruction, table: read(code + self.layout.code.table)? });
             }
             frame = read(frame + of.previous)?;
         }
@@ -154,7 +154,7 @@ impl Python {
 
     /// Reads the frames for the first time, by calls that fail where there is no memory.
     #[cold]
-    fn check(&self, state: usize) -> Option<Running> {
+    fn read_first_innermost(&self, state: usize) -> Option<RunningFunction> {
         let running = || {
             let innermost = self.running(self.first(state, memory::word)?, memory::word)?;
             let mut next = Some(innermost);
@@ -167,13 +167,13 @@ impl Python {
             Some(innermost)
         };
         let running = running();
-        self.checked.set(if running.is_some() { Checked::Right } else { Checked::Wrong });
+        self.checked.set(if running.is_some() { LayoutCheck::Right } else { LayoutCheck::Wrong });
         running
     }
 
     /// Returns the place as `file:line (function)`.
     #[cold]
-    pub fn place(&self, running: &Running) -> Option<String> {
+    pub fn place(&self, running: &RunningFunction) -> Option<String> {
         let of = &self.layout.code;
         let word = |offset: usize| memory::word(running.code + offset);
         if word(layout::TYPE)? != self.code_type {

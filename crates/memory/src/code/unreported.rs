@@ -8,8 +8,8 @@
 //!
 //! An unreported access proves nothing by itself; it only ends what is known. So the next call is marked.
 
-use super::Mark;
-use super::decode::{Flow, Instruction, Operand, RBP, RIP, RSP, Register};
+use super::MarkedCall;
+use super::decode::{Flow, Instruction, Operand, RBP, RIP, RSP, RegisterEffect};
 use super::part::{Callee, Function, Part};
 
 /// Registers that a called function may change.
@@ -33,7 +33,7 @@ impl Registers {
     }
 
     /// Returns true if an operand is a variable of the function, or constant.
-    fn own(&self, part: &Part, next: usize, operand: &Operand) -> bool {
+    fn is_local(&self, part: &Part, next: usize, operand: &Operand) -> bool {
         let Operand { base, index, displacement, of_thread } = *operand;
         if of_thread {
             return true;
@@ -53,21 +53,21 @@ impl Registers {
         let known =
             |registers: &Self, register: u8| matches!(register, RSP | RBP) || registers.0[usize::from(register & 15)];
         match (instruction.register, &instruction.operand) {
-            (Register::Address(to), Some(operand)) => {
-                self.0[usize::from(to & 15)] = self.own(part, next, operand);
+            (RegisterEffect::Address(to), Some(operand)) => {
+                self.0[usize::from(to & 15)] = self.is_local(part, next, operand);
             }
-            (Register::Copied(to, from), _) => self.0[usize::from(to & 15)] = known(self, from),
-            (Register::Added(to, other), _) => {
+            (RegisterEffect::Copied(to, from), _) => self.0[usize::from(to & 15)] = known(self, from),
+            (RegisterEffect::Added(to, other), _) => {
                 self.0[usize::from(to & 15)] = known(self, to) || known(self, other);
             }
-            (Register::Loaded(to), Some(operand)) => self.0[usize::from(to & 15)] = self.1.contains(operand),
-            (Register::Stored(from), Some(operand)) => {
+            (RegisterEffect::Loaded(to), Some(operand)) => self.0[usize::from(to & 15)] = self.1.contains(operand),
+            (RegisterEffect::Stored(from), Some(operand)) => {
                 self.1.retain(|other| other != operand);
                 if known(self, from) && matches!(operand.base, Some(RSP | RBP)) {
                     self.1.push(*operand);
                 }
             }
-            (Register::Set(to), _) => self.0[usize::from(to & 15)] = false,
+            (RegisterEffect::Set(to), _) => self.0[usize::from(to & 15)] = false,
             _ => {}
         }
     }
@@ -83,11 +83,11 @@ impl Registers {
 #[derive(Default)]
 struct Window {
     /// Reported bytes that have not been accessed yet: read, written.
-    told: (u32, u32),
+    reported: (u32, u32),
     /// Operands accessed as reported; `unsure` holds those read without a report.
     seen: Vec<Operand>,
     unsure: Vec<Operand>,
-    untold: bool,
+    unreported: bool,
 }
 
 impl Window {
@@ -98,19 +98,19 @@ impl Window {
         }
         let Instruction { read, written, .. } = *instruction;
         if written > 0 {
-            match self.told.1.checked_sub(written) {
+            match self.reported.1.checked_sub(written) {
                 Some(rest) => {
-                    self.told.1 = rest;
+                    self.reported.1 = rest;
                     // A write to part of an object, such as a bit field, reads it first.
                     self.unsure.retain(|other| *other != operand);
                     self.seen.push(operand);
                 }
-                None => self.untold = true,
+                None => self.unreported = true,
             }
         } else if read > 0 {
-            match self.told.0.checked_sub(read) {
+            match self.reported.0.checked_sub(read) {
                 Some(rest) => {
-                    self.told.0 = rest;
+                    self.reported.0 = rest;
                     self.seen.push(operand);
                 }
                 None => self.unsure.push(operand),
@@ -119,15 +119,15 @@ impl Window {
     }
 
     fn end(&mut self) -> bool {
-        let untold = self.untold || !self.unsure.is_empty();
-        (self.untold, self.unsure) = (false, Vec::new());
+        let unreported = self.unreported || !self.unsure.is_empty();
+        (self.unreported, self.unsure) = (false, Vec::new());
         self.seen.clear();
-        untold
+        unreported
     }
 }
 
 /// Adds the calls behind unreported accesses. In functions that clang instruments every access is reported.
-pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
+pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<MarkedCall>) {
     let mut registers = Registers::new();
     let mut window = Window::default();
     let mut entered = false;
@@ -141,13 +141,13 @@ pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
         }
         if callee.is_none() && entered {
             match instruction.operand {
-                Some(operand) if !registers.own(part, next, &operand) => window.access(&instruction),
+                Some(operand) if !registers.is_local(part, next, &operand) => window.access(&instruction),
                 _ => {}
             }
             let (reads, writes) = instruction.text;
             if writes && !registers.0[RDI] || reads && !registers.0[RSI] {
                 // A copy whose size is in a register: all reported bytes, or something else.
-                window.untold |= window.told.0.max(window.told.1) <= 16;
+                window.unreported |= window.reported.0.max(window.reported.1) <= 16;
             }
         }
         registers.follow(part, next, &instruction);
@@ -159,27 +159,27 @@ pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
             if window.end()
                 && let Some((call, target)) = here.or(last)
             {
-                marks.push(Mark { call, target, foreign: false });
+                marks.push(MarkedCall { call, target, foreign: false });
             }
             entered |= callee == Callee::GnuEntry;
-            window.told = match callee {
+            window.reported = match callee {
                 Callee::Access(read, written) => {
-                    (window.told.0.saturating_add(read), window.told.1.saturating_add(written))
+                    (window.reported.0.saturating_add(read), window.reported.1.saturating_add(written))
                 }
                 // Reported accesses may come after a function that touches none of that memory.
-                Callee::Hook | Callee::Harmless => window.told,
+                Callee::Hook | Callee::Harmless => window.reported,
                 _ => (0, 0),
             };
             registers.called();
             last = here.or(last);
-        } else if matches!(instruction.flow, Flow::End | Flow::Jump(_) | Flow::JumpThere) {
+        } else if matches!(instruction.flow, Flow::End | Flow::Jump(_) | Flow::IndirectJump) {
             // The code that follows is reached only from elsewhere.
             if window.end()
                 && let Some((call, target)) = last
             {
-                marks.push(Mark { call, target, foreign: false });
+                marks.push(MarkedCall { call, target, foreign: false });
             }
-            window.told = (0, 0);
+            window.reported = (0, 0);
         }
     }
 }
@@ -195,15 +195,15 @@ pub(super) fn is_harmless(part: &Part, function: &Function) -> bool {
         let stays = match instruction.flow {
             Flow::On | Flow::End => true,
             Flow::Branch(way) | Flow::Jump(way) => within(part.target(address, &instruction, way)),
-            Flow::Call(_) | Flow::CallThere => {
+            Flow::Call(_) | Flow::IndirectCall => {
                 let callee = part.called(address, &instruction);
                 registers.called();
                 !matches!(callee, Some(Callee::Function))
             }
-            Flow::JumpThere => false,
+            Flow::IndirectJump => false,
         };
         let accesses = instruction.read > 0 || instruction.written > 0;
-        let own = instruction.operand.is_none_or(|operand| registers.own(part, next, &operand));
+        let own = instruction.operand.is_none_or(|operand| registers.is_local(part, next, &operand));
         let called = !matches!(instruction.flow, Flow::On);
         let (reads, writes) = instruction.text;
         if !stays || accesses && !own && !called || (reads && !registers.0[RSI]) || (writes && !registers.0[RDI]) {
