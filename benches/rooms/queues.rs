@@ -65,13 +65,13 @@ impl FinishTimes for Indexed {
 }
 
 #[derive(Default)]
-struct Lazy {
+struct LazyHeap {
     heap: BinaryHeap<Reverse<(Key, u32)>>,
     /// Valid finish time of each flow.
     times: Vec<f64>,
 }
 
-impl FinishTimes for Lazy {
+impl FinishTimes for LazyHeap {
     fn set(&mut self, flow: u32, time: f64) {
         if self.times.len() <= flow as usize {
             self.times.resize(flow as usize + 1, f64::NAN);
@@ -156,6 +156,6 @@ fn event_queue(criterion: &mut Criterion) {
 pub fn queues(criterion: &mut Criterion) {
     finish_times::<Ours>(criterion, "ours");
     finish_times::<Indexed>(criterion, "priority-queue");
-    finish_times::<Lazy>(criterion, "lazy-binary-heap");
+    finish_times::<LazyHeap>(criterion, "lazy-binary-heap");
     event_queue(criterion);
 }

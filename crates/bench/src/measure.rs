@@ -171,12 +171,12 @@ fn measure_routes(fabric: &str, rule: &str, stop: Option<&AtomicBool>) -> Result
 struct Stopwatch<'a> {
     window: Option<Window>,
     stop: Option<&'a AtomicBool>,
-    seen: Mutex<Seen>,
+    seen: Mutex<WindowEnds>,
 }
 
 /// Messages delivered, and the time, at either end of the window.
 #[derive(Default)]
-struct Seen {
+struct WindowEnds {
     first: Option<(u64, Moment)>,
     last: Option<(u64, Moment)>,
 }

@@ -11,7 +11,7 @@ use super::{End, Failure, Voice, files, interrupt, process, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::prediction::communication::Origin;
 use hayase::units::Bytes;
-use hayase_measure::launcher::{self, Trouble};
+use hayase_measure::launcher::{self, MeasureError};
 use hayase_measure::{Increment, Plan, Sizes, analysis};
 use hayase_output::{svg, table};
 
@@ -272,23 +272,23 @@ fn date(seconds: u64) -> String {
 }
 
 /// What went wrong, and what to do.
-fn explain(trouble: Trouble, line: &str) -> Failure {
+fn explain(trouble: MeasureError, line: &str) -> Failure {
     match trouble {
-        Trouble::Start(name, error) => {
+        MeasureError::Start(name, error) => {
             let message = format!("cannot start `{name}`: {}", super::reason(&error));
             let help = "the line after -- begins with the launcher of an MPI: `-- mpirun -np 2`";
             Diagnostic::new("no-launcher", message).help(help).into()
         }
-        Trouble::Failed { message, help } => {
+        MeasureError::Failed { message, help } => {
             let diagnostic = Diagnostic::new("not-measured", message);
             Failure::Failed(Box::new(if help.is_empty() { diagnostic } else { diagnostic.help(help) }))
         }
-        Trouble::Ended(name, status) => {
+        MeasureError::Ended(name, status) => {
             let message = format!("`{name}` ended ({status}) before anything was measured");
             let help = format!("does `{line} hostname` print two names?");
             Failure::Failed(Box::new(Diagnostic::new("launcher-failed", message).help(help)))
         }
-        Trouble::Read(error) => {
+        MeasureError::Read(error) => {
             let message = format!("cannot read what the processes measured: {}", super::reason(&error));
             Failure::Failed(Box::new(Diagnostic::new("launcher-failed", message)))
         }

@@ -12,7 +12,7 @@ use hayase_mpi::{Library, NotFound};
 
 use super::Plan;
 use super::pair::{Failed, Pair};
-use super::protocol::{Kind, Message, Times};
+use super::protocol::{MeasurementKind, Message, Times};
 use hayase::rng::Stream;
 
 /// Tags: orders, data, and signals that a process is ready.
@@ -26,7 +26,7 @@ const WORDS: usize = 8;
 /// Number of rounds over all sizes.
 const ROUNDS: u32 = 8;
 /// Approximate duration of round trips of a short message that are timed together \[ns\].
-const TOGETHER: f64 = 4000.0;
+const BATCH_NS: f64 = 4000.0;
 /// Smallest and largest number of repetitions in a round.
 const REPETITIONS: (usize, usize) = (3, 40);
 /// Work in a round trip: a multiple of the round trip, and a little for short ones \[ns\]. With more than
@@ -57,19 +57,19 @@ const NAME: usize = 256;
 
 /// Reason why the benchmark ended early.
 #[derive(Debug)]
-enum Stopped {
+enum StopReason {
     Mpi(Failed),
     /// Nobody reads the measurements.
     Unheard,
 }
 
-impl From<Failed> for Stopped {
+impl From<Failed> for StopReason {
     fn from(failed: Failed) -> Self {
         Self::Mpi(failed)
     }
 }
 
-impl From<io::Error> for Stopped {
+impl From<io::Error> for StopReason {
     fn from(_: io::Error) -> Self {
         Self::Unheard
     }
@@ -95,11 +95,12 @@ pub fn run(libraries: &[String], plan: &Plan) -> bool {
             || fail(wrong_number(ranks, started, &library.short_version()), wrong_help(ranks, started));
     }
     let mut leader = Agent::new(pair, plan.sizes.largest);
-    let result = if leader.pair.rank == 0 { leader.lead(&library.short_version(), plan) } else { leader.follow() };
+    let result =
+        if leader.pair.rank == 0 { leader.run_leader(&library.short_version(), plan) } else { leader.run_follower() };
     match result {
         Ok(()) => leader.pair.end().is_ok(),
-        Err(Stopped::Mpi(Failed(call, code))) => fail(format!("{call} failed with code {code}"), String::new()),
-        Err(Stopped::Unheard) => false,
+        Err(StopReason::Mpi(Failed(call, code))) => fail(format!("{call} failed with code {code}"), String::new()),
+        Err(StopReason::Unheard) => false,
     }
 }
 
@@ -193,7 +194,7 @@ fn work(for_ns: f64) -> f64 {
 
 /// Measurements of one size so far.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct SizeState {
     bytes: u64,
     /// Fastest round trip \[ns\]; infinite before the first.
     round_trip: f64,
@@ -225,7 +226,7 @@ impl Agent {
     }
 
     /// Runs rank 1: executes orders of rank 0 until it says stop.
-    fn follow(&mut self) -> Result<(), Stopped> {
+    fn run_follower(&mut self) -> Result<(), StopReason> {
         loop {
             let mut message = [0_u8; 24];
             self.pair.receive(&mut message, ORDER)?;
@@ -277,7 +278,7 @@ impl Agent {
     }
 
     /// Runs rank 0.
-    fn lead(&mut self, mpi: &str, plan: &Plan) -> Result<(), Stopped> {
+    fn run_leader(&mut self, mpi: &str, plan: &Plan) -> Result<(), StopReason> {
         let begin = now();
         self.order(Order::Name, 0, 0)?;
         let mut name = vec![0; NAME];
@@ -299,13 +300,13 @@ impl Agent {
 
     /// Returns S: the largest size up to `largest` that needs no receiver.
     fn eager_limit(&mut self, largest: u64) -> Result<Option<u64>, Failed> {
-        if self.goes_alone(largest)? {
+        if self.completes_unreceived(largest)? {
             return Ok(None);
         }
         let (mut alone, mut waits) = (0, largest);
         while waits - alone > 1 {
             let middle = alone + (waits - alone) / 2;
-            if self.goes_alone(middle)? {
+            if self.completes_unreceived(middle)? {
                 alone = middle;
             } else {
                 waits = middle;
@@ -320,7 +321,7 @@ impl Agent {
     /// after the message. When one has come back, that process has been inside MPI since the message was
     /// sent. So it has taken the message in (some libraries complete an eager send only then), or has seen
     /// the request to send.
-    fn goes_alone(&mut self, bytes: u64) -> Result<bool, Failed> {
+    fn completes_unreceived(&mut self, bytes: u64) -> Result<bool, Failed> {
         self.order(Order::Accept, bytes, WORDS)?;
         let mut send = self.pair.start_send(&self.out[..bytes as usize], DATA)?;
         let mut done = false;
@@ -337,9 +338,9 @@ impl Agent {
     }
 
     /// Measures all sizes and kinds several times, in another order each time, until the time is up.
-    fn measure(&mut self, sizes: &[u64], plan: &Plan, begin: Instant) -> Result<(), Stopped> {
-        let mut known: Vec<Known> =
-            sizes.iter().map(|&bytes| Known { bytes, round_trip: f64::INFINITY, work: None }).collect();
+    fn measure(&mut self, sizes: &[u64], plan: &Plan, begin: Instant) -> Result<(), StopReason> {
+        let mut known: Vec<SizeState> =
+            sizes.iter().map(|&bytes| SizeState { bytes, round_trip: f64::INFINITY, work: None }).collect();
         let mut order = Stream::new(1, "measure order");
         // Four measurements of each size in each round.
         let slot = plan.seconds * 1e9 / f64::from(ROUNDS) / (4 * known.len()) as f64;
@@ -362,23 +363,23 @@ impl Agent {
         Ok(())
     }
 
-    fn measure_size(&mut self, size: &mut Known, with_work: bool, slot: f64) -> Result<(), Stopped> {
+    fn measure_size(&mut self, size: &mut SizeState, with_work: bool, slot: f64) -> Result<(), StopReason> {
         let bytes = size.bytes;
         let expected = if size.round_trip.is_finite() { size.round_trip } else { slot / 4.0 };
-        let together = (TOGETHER / expected).ceil().clamp(1.0, 16.0) as usize;
+        let together = (BATCH_NS / expected).ceil().clamp(1.0, 16.0) as usize;
         let fit = |each: f64| ((slot / each) as usize).clamp(REPETITIONS.0, REPETITIONS.1);
         let ns = self.round_trips(bytes, 0.0, fit(expected * together as f64), together)?;
         size.round_trip = ns.iter().copied().fold(size.round_trip, f64::min);
-        say(&Message::Times(Times { kind: Kind::RoundTrip, bytes, work_ns: 0.0, ns }))?;
+        say(&Message::Times(Times { kind: MeasurementKind::RoundTrip, bytes, work_ns: 0.0, ns }))?;
         if let Some(work_ns) = size.work.filter(|_| with_work) {
             let ns = self.round_trips(bytes, work_ns, fit(work_ns + expected), 1)?;
-            say(&Message::Times(Times { kind: Kind::RoundTrip, bytes, work_ns, ns }))?;
+            say(&Message::Times(Times { kind: MeasurementKind::RoundTrip, bytes, work_ns, ns }))?;
         }
         let repetitions = fit(2.0 * expected);
         let ns = self.sends(bytes, repetitions)?;
-        say(&Message::Times(Times { kind: Kind::Send, bytes, work_ns: 0.0, ns }))?;
+        say(&Message::Times(Times { kind: MeasurementKind::Send, bytes, work_ns: 0.0, ns }))?;
         let ns = self.late(bytes, repetitions)?;
-        Ok(say(&Message::Times(Times { kind: Kind::Late, bytes, work_ns: 0.0, ns }))?)
+        Ok(say(&Message::Times(Times { kind: MeasurementKind::Late, bytes, work_ns: 0.0, ns }))?)
     }
 
     /// Measures round trips with work in them; returns their times \[ns\], each the mean of `together`.

@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::launcher::Measured;
-use super::protocol::Kind;
+use super::protocol::MeasurementKind;
 use hayase::base::Arrange;
 use hayase::diagnostic::Diagnostic;
 use hayase::node::calibrate::{self, Calibration, Options, Sample};
@@ -58,7 +58,7 @@ pub struct Analysis {
 
 /// All repetitions of one measurement \[ns\].
 struct Group {
-    kind: Kind,
+    kind: MeasurementKind,
     bytes: u64,
     work_ns: f64,
     ns: Vec<f64>,
@@ -75,11 +75,13 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
     let percentile = origin.percentile;
     let largest = groups.iter().map(|group| group.bytes).max().unwrap_or(0);
     let sync = measured.eager.unwrap_or(largest);
-    let of = |groups: &[Group]| Reduced::of(groups, percentile, sync);
+    let of = |groups: &[Group]| PercentileTimes::of(groups, percentile, sync);
     let reduced = of(&groups);
     let times = rows(&groups, &reduced);
     let options = |short| Options { short, sync: None, percentile };
-    let samples = |reduced: &Reduced| -> Vec<Sample> { samples(reduced).into_iter().chain(told(measured)).collect() };
+    let samples = |reduced: &PercentileTimes| -> Vec<Sample> {
+        samples(reduced).into_iter().chain(sync_bounds(measured)).collect()
+    };
     let calibration = calibrate::calibrate(&samples(&reduced), &options(None))?;
     let short = calibration.s.map(|short| Bytes(short.bytes)).filter(|short| short.0 < sync);
     let limits = Limits { s: short, sync: measured.eager.map(Bytes) };
@@ -127,7 +129,7 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
 
 /// Returns the bounds of S found without a clock, from sends without a receive: the longest that completed,
 /// and a longer one that did not.
-fn told(measured: &Measured) -> impl Iterator<Item = Sample> {
+fn sync_bounds(measured: &Measured) -> impl Iterator<Item = Sample> {
     let largest = measured.times.iter().map(|times| times.bytes).max();
     let told = |call, bytes| Sample { call, bytes, work: Time::ZERO, time: Time::ZERO };
     let eager = measured.eager.or(largest).map(|bytes| told(calibrate::Measured::Eager, bytes));
@@ -141,15 +143,15 @@ pub fn samples_csv(measured: &Measured) -> String {
     let mut text = String::from("bytes,work,time,call\n");
     for group in group(measured) {
         let call = match group.kind {
-            Kind::RoundTrip => "round-trip",
-            Kind::Send => "send",
-            Kind::Late => continue,
+            MeasurementKind::RoundTrip => "round-trip",
+            MeasurementKind::Send => "send",
+            MeasurementKind::Late => continue,
         };
         for ns in group.ns {
             let _ = writeln!(text, "{},{} ns,{ns:.3} ns,{call}", group.bytes, group.work_ns);
         }
     }
-    for sample in told(measured) {
+    for sample in sync_bounds(measured) {
         let call = if sample.call == calibrate::Measured::Eager { "eager" } else { "rendezvous" };
         let _ = writeln!(text, "{},,,{call}", sample.bytes);
     }
@@ -157,7 +159,7 @@ pub fn samples_csv(measured: &Measured) -> String {
 }
 
 fn group(measured: &Measured) -> Vec<Group> {
-    let mut groups: BTreeMap<(Kind, u64, u64), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(MeasurementKind, u64, u64), Group> = BTreeMap::new();
     for times in &measured.times {
         let key = (times.kind, times.bytes, times.work_ns.to_bits());
         let (kind, bytes, work_ns) = (times.kind, times.bytes, times.work_ns);
@@ -194,9 +196,9 @@ fn sorted(ns: &[f64]) -> Vec<f64> {
 }
 
 /// Value of each group that counts, in the order of groups: kind, size, work \[ns\], time \[ns\].
-struct Reduced(Vec<(Kind, u64, f64, f64)>);
+struct PercentileTimes(Vec<(MeasurementKind, u64, f64, f64)>);
 
-impl Reduced {
+impl PercentileTimes {
     /// Takes the percentile of each group, limited by the times of longer messages measured in the same way
     /// under the same protocol. (With work, sizes are not measured in the same way: their work differs.)
     fn of(groups: &[Group], percentile: f64, sync: u64) -> Self {
@@ -204,7 +206,7 @@ impl Reduced {
             |group: &Group| (group.kind, group.bytes, group.work_ns, at_percentile(&sorted(&group.ns), percentile));
         let mut reduced: Vec<_> = groups.iter().map(one).collect();
         // Groups are sorted by kind, then by size.
-        let mut least: Option<(Kind, bool, f64)> = None;
+        let mut least: Option<(MeasurementKind, bool, f64)> = None;
         for (kind, bytes, _, time) in reduced.iter_mut().rev().filter(|entry| entry.2 == 0.0) {
             let waits = *bytes > sync;
             *time = match least {
@@ -216,18 +218,21 @@ impl Reduced {
         Self(reduced)
     }
 
-    fn find(&self, kind: Kind, bytes: u64) -> Option<f64> {
+    fn find(&self, kind: MeasurementKind, bytes: u64) -> Option<f64> {
         // The order of groups: by kind, size, work.
-        let order =
-            |entry: &(Kind, u64, f64, f64)| (entry.0, entry.1).cmp(&(kind, bytes)).then(entry.2.total_cmp(&0.0));
+        let order = |entry: &(MeasurementKind, u64, f64, f64)| {
+            (entry.0, entry.1).cmp(&(kind, bytes)).then(entry.2.total_cmp(&0.0))
+        };
         self.0.binary_search_by(order).ok().map(|at| self.0[at].3)
     }
 }
 
-fn rows(groups: &[Group], reduced: &Reduced) -> Vec<Row> {
+fn rows(groups: &[Group], reduced: &PercentileTimes) -> Vec<Row> {
     let time = |ns: f64| Time::from_ps(ns * 1e3);
-    let trips =
-        groups.iter().zip(&reduced.0).filter(|(group, _)| group.kind == Kind::RoundTrip && group.work_ns == 0.0);
+    let trips = groups
+        .iter()
+        .zip(&reduced.0)
+        .filter(|(group, _)| group.kind == MeasurementKind::RoundTrip && group.work_ns == 0.0);
     trips
         .map(|(group, &(_, bytes, _, least))| {
             let sorted = sorted(&group.ns);
@@ -236,8 +241,8 @@ fn rows(groups: &[Group], reduced: &Reduced) -> Vec<Row> {
                 receive: time(least / 2.0),
                 median: time(at_percentile(&sorted, 50.0) / 2.0),
                 high: time(at_percentile(&sorted, 95.0) / 2.0),
-                send: reduced.find(Kind::Send, bytes).map(time),
-                late: reduced.find(Kind::Late, bytes).map(time),
+                send: reduced.find(MeasurementKind::Send, bytes).map(time),
+                late: reduced.find(MeasurementKind::Late, bytes).map(time),
                 repetitions: group.ns.len() as u64,
             }
         })
@@ -245,14 +250,14 @@ fn rows(groups: &[Group], reduced: &Reduced) -> Vec<Row> {
 }
 
 /// Returns the samples for the fit: one for each measurement.
-fn samples(reduced: &Reduced) -> Vec<Sample> {
+fn samples(reduced: &PercentileTimes) -> Vec<Sample> {
     let time = |ns: f64| Time::from_ps(ns * 1e3);
     let call = |kind| match kind {
-        Kind::RoundTrip => Some(calibrate::Measured::RoundTrip),
-        Kind::Send => Some(calibrate::Measured::Send),
-        Kind::Late => None,
+        MeasurementKind::RoundTrip => Some(calibrate::Measured::RoundTrip),
+        MeasurementKind::Send => Some(calibrate::Measured::Send),
+        MeasurementKind::Late => None,
     };
-    let sample = |&(kind, bytes, work, ns): &(Kind, u64, f64, f64)| {
+    let sample = |&(kind, bytes, work, ns): &(MeasurementKind, u64, f64, f64)| {
         Some(Sample { call: call(kind)?, bytes, work: time(work), time: time(ns) })
     };
     reduced.0.iter().filter_map(sample).collect()

@@ -31,7 +31,7 @@ pub struct Measured {
 
 /// Reason why nothing was measured.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum MeasureError {
     /// The launcher could not be started.
     Start(String, io::Error),
     /// The benchmark reports a failure.
@@ -110,7 +110,7 @@ pub fn run(
     plan: &Plan,
     mut on_progress: impl FnMut(f64),
     mut on_other: impl FnMut(&str),
-) -> Result<Measured, Trouble> {
+) -> Result<Measured, MeasureError> {
     let name = command.first().cloned().unwrap_or_default();
     let mut starting = Command::new(&name);
     starting.args(&command[1.min(command.len())..]).args(program).arg("measure-agent");
@@ -122,7 +122,7 @@ pub fn run(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| Trouble::Start(name.clone(), error))?;
+        .map_err(|error| MeasureError::Start(name.clone(), error))?;
     let (mut measured, mut failed, mut ended, mut read) = (Measured::default(), None, false, Ok(()));
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).split(b'\n') {
@@ -144,18 +144,18 @@ pub fn run(
                 Some(Message::Times(times)) => measured.times.push(times),
                 // Both processes may give a reason; the first one is the best.
                 Some(Message::Failed { message, help }) => {
-                    failed.get_or_insert(Trouble::Failed { message, help });
+                    failed.get_or_insert(MeasureError::Failed { message, help });
                 }
                 Some(Message::End) => ended = true,
                 None => on_other(&line),
             }
         }
     }
-    let status = child.wait().map_err(Trouble::Read)?;
+    let status = child.wait().map_err(MeasureError::Read)?;
     match (failed, read) {
         (Some(trouble), _) => Err(trouble),
-        (None, Err(error)) => Err(Trouble::Read(error)),
-        (None, Ok(())) if !ended => Err(Trouble::Ended(name, status)),
+        (None, Err(error)) => Err(MeasureError::Read(error)),
+        (None, Ok(())) if !ended => Err(MeasureError::Ended(name, status)),
         (None, Ok(())) => Ok(measured),
     }
 }
@@ -180,7 +180,7 @@ mod tests {
     fn a_launcher_that_is_not_there_is_named() {
         let command = ["no-such-launcher".to_owned()];
         let found = run(&command, &["x".into()], &[], &Plan::default(), |_| (), |_| ());
-        assert!(matches!(found, Err(Trouble::Start(name, _)) if name == "no-such-launcher"));
+        assert!(matches!(found, Err(MeasureError::Start(name, _)) if name == "no-such-launcher"));
     }
 
     #[cfg(unix)]
@@ -200,7 +200,9 @@ mod tests {
         };
         assert_eq!(start("0").unwrap().eager, Some(7));
         std::fs::write(folder.path().join("said"), "").unwrap();
-        assert!(matches!(start("3"), Err(Trouble::Ended(name, status)) if name == "sh" && status.code() == Some(3)));
+        assert!(
+            matches!(start("3"), Err(MeasureError::Ended(name, status)) if name == "sh" && status.code() == Some(3))
+        );
         assert_eq!((part, other), (0.5, vec!["hello".to_owned()]));
     }
 }

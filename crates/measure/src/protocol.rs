@@ -46,7 +46,7 @@ pub enum Message {
 /// Kind of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum MeasurementKind {
     /// A message there and back.
     RoundTrip,
     /// A blocking send whose receive is posted.
@@ -59,7 +59,7 @@ pub enum Kind {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Times {
     /// Kind of the measurement.
-    pub kind: Kind,
+    pub kind: MeasurementKind,
     /// Size of the message \[B\].
     pub bytes: u64,
     /// Work between send and receive of a round trip \[ns\].
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read_back_and_others_are_left_alone() {
-        let times = Message::Times(Times { kind: Kind::Late, bytes: 8, work_ns: 0.0, ns: vec![1.5, 2.0] });
+        let times = Message::Times(Times { kind: MeasurementKind::Late, bytes: 8, work_ns: 0.0, ns: vec![1.5, 2.0] });
         for message in [times, Message::Eager { limit: None }, Message::End] {
             assert_eq!(Message::from_line(&message.to_line()), Some(message));
         }

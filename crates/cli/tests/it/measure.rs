@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use hayase::diagnostic::Sources;
 use hayase::prediction::communication::Communication;
-use hayase_measure::protocol::{Kind, Message, Times};
+use hayase_measure::protocol::{MeasurementKind, Message, Times};
 use hayase_measure::{Increment, Sizes};
 
 use super::{Desk, Said};
@@ -35,10 +35,10 @@ fn said(sizes: &Sizes) -> String {
         let send = end + if waits { 2.0 * handshake } else { 0.0 };
         let work = 10.0 * (seen + hidden);
         for (kind, work_ns, ns) in [
-            (Kind::RoundTrip, 0.0, seen + hidden),
-            (Kind::RoundTrip, work, work + seen),
-            (Kind::Send, 0.0, send),
-            (Kind::Late, 0.0, end),
+            (MeasurementKind::RoundTrip, 0.0, seen + hidden),
+            (MeasurementKind::RoundTrip, work, work + seen),
+            (MeasurementKind::Send, 0.0, send),
+            (MeasurementKind::Late, 0.0, end),
         ] {
             text += &Message::Times(Times { kind, bytes, work_ns, ns: vec![ns, ns * 1.0001, ns * 1.0002] }).to_line();
         }

@@ -24,14 +24,17 @@ fn receive(data: &Communication, bytes: u64) -> Time {
 }
 
 /// Returns the measurements of two processes whose operations take `time(kind, k, w)` \[ns\].
-fn measured(seed: u64, time: impl Fn(Kind, u64, f64) -> f64) -> Measured {
+fn measured(seed: u64, time: impl Fn(MeasurementKind, u64, f64) -> f64) -> Measured {
     let mut stream = Stream::new(seed, "measured");
     let mut times = Vec::new();
     for bytes in (Sizes { largest: 1 << 18, ..Sizes::default() }).all(Some(SYNC)) {
-        let trip = time(Kind::RoundTrip, bytes, 0.0);
-        for (kind, work_ns) in
-            [(Kind::RoundTrip, 0.0), (Kind::RoundTrip, 3.0 * trip), (Kind::Send, 0.0), (Kind::Late, 0.0)]
-        {
+        let trip = time(MeasurementKind::RoundTrip, bytes, 0.0);
+        for (kind, work_ns) in [
+            (MeasurementKind::RoundTrip, 0.0),
+            (MeasurementKind::RoundTrip, 3.0 * trip),
+            (MeasurementKind::Send, 0.0),
+            (MeasurementKind::Late, 0.0),
+        ] {
             // Work is timed where it is done, and its excess is subtracted: the noise is in the rest.
             let rest = repetitions(&mut stream, time(kind, bytes, work_ns) - work_ns);
             let ns = rest.into_iter().map(|ns| ns + work_ns).collect();
@@ -48,7 +51,7 @@ fn measured(seed: u64, time: impl Fn(Kind, u64, f64) -> f64) -> Measured {
 }
 
 /// LogGPS with L, o, Oss, Ors, Gs, Osl, Orl, Gl and s = S.
-fn loggps(kind: Kind, bytes: u64, work: f64, [l, o, oss, ors, gs, osl, orl, gl]: [f64; 8]) -> f64 {
+fn loggps(kind: MeasurementKind, bytes: u64, work: f64, [l, o, oss, ors, gs, osl, orl, gl]: [f64; 8]) -> f64 {
     let k = bytes as f64;
     let waits = bytes > SYNC;
     let first = k.min(SYNC as f64);
@@ -56,11 +59,11 @@ fn loggps(kind: Kind, bytes: u64, work: f64, [l, o, oss, ors, gs, osl, orl, gl]:
     let (send, net, receive) = (o + k * per_sent, l + gs * first + gl * (k - first), o + k * per_received);
     let handshake = 2.0 * o + l;
     match (kind, waits) {
-        (Kind::Send, false) => send,
-        (Kind::Send, true) => send + 2.0 * handshake,
-        (Kind::Late, _) => receive,
-        (Kind::RoundTrip, false) => (send + 2.0 * net + receive - work).max(0.0) + work + send + receive,
-        (Kind::RoundTrip, true) => {
+        (MeasurementKind::Send, false) => send,
+        (MeasurementKind::Send, true) => send + 2.0 * handshake,
+        (MeasurementKind::Late, _) => receive,
+        (MeasurementKind::RoundTrip, false) => (send + 2.0 * net + receive - work).max(0.0) + work + send + receive,
+        (MeasurementKind::RoundTrip, true) => {
             (net + receive + o + l - work).max(0.0) + work + 2.0 * send + net + receive + 4.0 * handshake - (o + l)
         }
     }
@@ -90,7 +93,7 @@ fn the_parameters_of_a_network_are_recognised_and_lie_in_their_intervals() {
         assert!((data.parameter("Orl + Gl").unwrap() / 9.9 - 1.0).abs() < 0.15, "{:?}", data.parameters);
         assert_eq!(data.limits.sync, Some(Bytes(SYNC)));
         // The fifth percentile is within the small noise of the exact value.
-        let time = loggps(Kind::RoundTrip, 1024, 0.0, truth) / 2.0;
+        let time = loggps(MeasurementKind::RoundTrip, 1024, 0.0, truth) / 2.0;
         assert!((receive(data, 1024).ps() / 1e3 / time - 1.0).abs() < 0.02);
         assert!(receive(data, SYNC + 1) > receive(data, SYNC), "the handshake shows as a jump");
     }
@@ -106,10 +109,12 @@ fn where_processors_copy_latency_and_gap_are_not_identifiable_but_sums_are() {
         let copied = if bytes > SYNC { 0.0 } else { 0.04 * k + 90.0 };
         let one_way = start + slope * k;
         match kind {
-            Kind::Send if bytes > SYNC => one_way,
-            Kind::Send | Kind::Late => 130.0 + 0.055 * k,
-            Kind::RoundTrip if work > 0.0 => work + 300.0 + 2.0 * copied + if bytes > SYNC { one_way } else { 0.0 },
-            Kind::RoundTrip => 2.0 * one_way,
+            MeasurementKind::Send if bytes > SYNC => one_way,
+            MeasurementKind::Send | MeasurementKind::Late => 130.0 + 0.055 * k,
+            MeasurementKind::RoundTrip if work > 0.0 => {
+                work + 300.0 + 2.0 * copied + if bytes > SYNC { one_way } else { 0.0 }
+            }
+            MeasurementKind::RoundTrip => 2.0 * one_way,
         }
     };
     let found = analyse(&measured(1, shared), origin()).unwrap();
@@ -150,7 +155,7 @@ fn a_size_whose_repetitions_were_all_disturbed_is_held_down_by_longer_ones() {
         times.ns.iter_mut().for_each(|ns| *ns += 8e6);
     }
     let found = analyse(&measured, origin()).unwrap();
-    let time = loggps(Kind::RoundTrip, 64, 0.0, truth) / 2.0;
+    let time = loggps(MeasurementKind::RoundTrip, 64, 0.0, truth) / 2.0;
     assert!((receive(&found.communication, 48).ps() / 1e3 / time - 1.0).abs() < 0.05);
     assert!(!found.is_disturbed(), "three sizes are few");
     let row = found.communication.times.iter().find(|row| row.size == Bytes(48)).unwrap();
