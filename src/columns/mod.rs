@@ -15,7 +15,7 @@ mod value;
 
 use std::borrow::Cow;
 
-pub use value::{Blank, Cell, Kind, Value};
+pub use value::{Blank, Cell, ColumnKind, Value};
 
 /// Quantity that a column measures. It decides in which units the figures can be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +76,7 @@ pub struct Column<'a, R> {
     /// Form in which values are shown to users.
     pub form: Form,
     /// Type of the values.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     get: Get<'a, R>,
 }
 
@@ -125,7 +125,7 @@ impl<'a, R> Columns<'a, R> {
         name: impl Into<Cow<'a, str>>,
         get: impl for<'r> Fn(&'r R) -> &'r str + Send + Sync + 'a,
     ) -> Self {
-        self.with(name, Form::Text, Kind::Text, Box::new(move |row| Cell::Text(get(row).into())))
+        self.with(name, Form::Text, ColumnKind::Text, Box::new(move |row| Cell::Text(get(row).into())))
     }
 
     /// Adds a column of texts that are computed from rows.
@@ -184,7 +184,7 @@ impl<'a, R> Columns<'a, R> {
         self.with(name, form, V::KIND, Box::new(move |row| get(row).cell()))
     }
 
-    fn with(mut self, name: impl Into<Cow<'a, str>>, form: Form, kind: Kind, get: Get<'a, R>) -> Self {
+    fn with(mut self, name: impl Into<Cow<'a, str>>, form: Form, kind: ColumnKind, get: Get<'a, R>) -> Self {
         self.list.push(Column { name: name.into(), label: None, form, kind, get });
         self
     }

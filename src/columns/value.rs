@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Type of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Flags.
     Truth,
     /// Whole numbers.
@@ -22,22 +22,22 @@ pub enum Kind {
 pub enum Cell<'a> {
     /// Missing value.
     Null,
-    /// Value of [`Kind::Truth`].
+    /// Value of [`ColumnKind::Truth`].
     Truth(bool),
-    /// Value of [`Kind::Whole`].
+    /// Value of [`ColumnKind::Whole`].
     Whole(i64),
-    /// Value of [`Kind::Unsigned`].
+    /// Value of [`ColumnKind::Unsigned`].
     Unsigned(u64),
-    /// Value of [`Kind::Number`].
+    /// Value of [`ColumnKind::Number`].
     Number(f64),
-    /// Value of [`Kind::Text`].
+    /// Value of [`ColumnKind::Text`].
     Text(Cow<'a, str>),
 }
 
 /// Value that a column can take from a row.
 pub trait Value {
     /// Type of the value.
-    const KIND: Kind;
+    const KIND: ColumnKind;
 
     /// Converts the value to a cell.
     fn cell(self) -> Cell<'static>;
@@ -46,7 +46,7 @@ pub trait Value {
 macro_rules! values {
     ($($type:ty: $kind:ident, $value:ident => $cell:expr;)*) => {$(
         impl Value for $type {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ColumnKind = ColumnKind::$kind;
 
             fn cell(self) -> Cell<'static> {
                 let $value = self;
@@ -80,7 +80,7 @@ impl<T> Value for Blank<T>
 where
     Option<T>: Value,
 {
-    const KIND: Kind = <Option<T> as Value>::KIND;
+    const KIND: ColumnKind = <Option<T> as Value>::KIND;
 
     fn cell(self) -> Cell<'static> {
         if self.0.is_some() { self.0.cell() } else { Cell::Text(Cow::Borrowed("")) }

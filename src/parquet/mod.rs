@@ -18,7 +18,7 @@ use std::io::{self, Write};
 
 use thrift::{Fields, structure, varint};
 
-pub use crate::columns::{Cell, Kind};
+pub use crate::columns::{Cell, ColumnKind};
 
 const MAGIC: &[u8; 4] = b"PAR1";
 /// Largest number of rows of a group, which is kept in memory until it is written.
@@ -36,12 +36,12 @@ const DATA_PAGE: i32 = 0;
 const OPTIONAL: i32 = 1;
 
 /// Returns the `Type` of a kind: `BOOLEAN`, `INT64`, `DOUBLE` or `BYTE_ARRAY`.
-fn physical(kind: Kind) -> i32 {
+fn physical(kind: ColumnKind) -> i32 {
     match kind {
-        Kind::Truth => 0,
-        Kind::Whole | Kind::Unsigned => 2,
-        Kind::Number => 5,
-        Kind::Text => 6,
+        ColumnKind::Truth => 0,
+        ColumnKind::Whole | ColumnKind::Unsigned => 2,
+        ColumnKind::Number => 5,
+        ColumnKind::Text => 6,
     }
 }
 
@@ -51,7 +51,7 @@ pub struct Column {
     /// Name of the column, with its unit.
     pub name: String,
     /// Type of the values.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// Writer of a table, row by row. The same rows give the same bytes.
@@ -134,11 +134,11 @@ impl<W: Write> Writer<W> {
             pending.is_there.push(cell != Cell::Null);
             match (column.kind, cell) {
                 (_, Cell::Null) => {}
-                (Kind::Truth, Cell::Truth(value)) => pending.truths.push(value),
-                (Kind::Whole, Cell::Whole(value)) => pending.bytes.extend(value.to_le_bytes()),
-                (Kind::Unsigned, Cell::Unsigned(value)) => pending.bytes.extend(value.to_le_bytes()),
-                (Kind::Number, Cell::Number(value)) => pending.bytes.extend(value.to_le_bytes()),
-                (Kind::Text, Cell::Text(text)) => {
+                (ColumnKind::Truth, Cell::Truth(value)) => pending.truths.push(value),
+                (ColumnKind::Whole, Cell::Whole(value)) => pending.bytes.extend(value.to_le_bytes()),
+                (ColumnKind::Unsigned, Cell::Unsigned(value)) => pending.bytes.extend(value.to_le_bytes()),
+                (ColumnKind::Number, Cell::Number(value)) => pending.bytes.extend(value.to_le_bytes()),
+                (ColumnKind::Text, Cell::Text(text)) => {
                     let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
                     pending.bytes.extend(length.to_le_bytes());
                     pending.bytes.extend(text.as_bytes());
@@ -175,7 +175,7 @@ impl<W: Write> Writer<W> {
         let mut chunks = Vec::with_capacity(self.columns.len());
         for pending in &mut self.pending {
             let Pending { is_there, truths, bytes } = std::mem::take(pending);
-            let mut page = levels(&is_there);
+            let mut page = definition_levels(&is_there);
             page.extend(&truths.bytes);
             page.extend(&bytes);
             let compressed = zstd::bulk::compress(&page, LEVEL)?;
@@ -252,12 +252,12 @@ fn describe_column(fields: &mut Fields<'_>, column: &Column) {
     fields.i32(3, OPTIONAL);
     fields.text(4, &column.name);
     match column.kind {
-        Kind::Text => {
+        ColumnKind::Text => {
             fields.i32(6, 0);
             // The union `LogicalType`: a string.
             fields.structure(10, |logical| logical.structure(1, |_| {}));
         }
-        Kind::Unsigned => {
+        ColumnKind::Unsigned => {
             fields.i32(6, 14);
             fields.structure(10, |logical| {
                 logical.structure(10, |integer| {
@@ -266,7 +266,7 @@ fn describe_column(fields: &mut Fields<'_>, column: &Column) {
                 });
             });
         }
-        Kind::Truth | Kind::Whole | Kind::Number => {}
+        ColumnKind::Truth | ColumnKind::Whole | ColumnKind::Number => {}
     }
 }
 
@@ -285,7 +285,7 @@ fn describe_page(fields: &mut Fields<'_>, values: usize, plain: usize, compresse
 
 /// Returns which rows have a value, preceded by its length: one run if all are the same, else one bit per row
 /// in groups of eight.
-fn levels(is_there: &Bits) -> Vec<u8> {
+fn definition_levels(is_there: &Bits) -> Vec<u8> {
     let mut runs = Vec::new();
     if is_there.set == 0 || is_there.set == is_there.len {
         varint(&mut runs, (is_there.len as u64) << 1);

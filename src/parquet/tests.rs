@@ -4,7 +4,7 @@ use super::*;
 
 const MAGIC_OF_ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-fn column(name: &str, kind: Kind) -> Column {
+fn column(name: &str, kind: ColumnKind) -> Column {
     Column { name: name.to_owned(), kind }
 }
 
@@ -22,7 +22,7 @@ fn pages(file: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_page_says_which_rows_have_values_and_then_the_values() {
-    let kinds = [Kind::Truth, Kind::Whole, Kind::Unsigned, Kind::Number, Kind::Text];
+    let kinds = [ColumnKind::Truth, ColumnKind::Whole, ColumnKind::Unsigned, ColumnKind::Number, ColumnKind::Text];
     let columns = kinds.map(|kind| column(&format!("{kind:?}"), kind)).to_vec();
     let mut table = Writer::new(Vec::new(), columns).unwrap();
     table
@@ -51,7 +51,8 @@ fn a_page_says_which_rows_have_values_and_then_the_values() {
 
 #[test]
 fn rows_are_written_in_groups_that_follow_each_other_to_the_description() {
-    let mut table = Writer::new(Vec::new(), vec![column("a", Kind::Whole), column("b", Kind::Text)]).unwrap();
+    let mut table =
+        Writer::new(Vec::new(), vec![column("a", ColumnKind::Whole), column("b", ColumnKind::Text)]).unwrap();
     for i in 0..250_001 {
         table.row([Cell::Whole(i), Cell::Null]).unwrap();
     }
@@ -66,7 +67,7 @@ fn rows_are_written_in_groups_that_follow_each_other_to_the_description() {
     assert_eq!(table.position, position);
     assert_eq!(table.writer.len() as u64, position);
     // Long texts do not keep much in memory.
-    let mut table = Writer::new(Vec::new(), vec![column("b", Kind::Text)]).unwrap();
+    let mut table = Writer::new(Vec::new(), vec![column("b", ColumnKind::Text)]).unwrap();
     let long = "x".repeat(1 << 20);
     (0..40).for_each(|_| table.row([Cell::Text(long.as_str().into())]).unwrap());
     assert_eq!(table.groups.len(), 1);
@@ -75,10 +76,10 @@ fn rows_are_written_in_groups_that_follow_each_other_to_the_description() {
 
 #[test]
 fn a_table_without_rows_has_columns_and_one_with_a_wrong_value_is_refused() {
-    let file = Writer::new(Vec::new(), vec![column("alone", Kind::Truth)]).unwrap().finish(&[]).unwrap();
+    let file = Writer::new(Vec::new(), vec![column("alone", ColumnKind::Truth)]).unwrap().finish(&[]).unwrap();
     assert!(file.windows(5).any(|part| part == b"alone"));
     assert!(pages(&file).is_empty());
-    let mut table = Writer::new(Vec::new(), vec![column("a", Kind::Whole)]).unwrap();
+    let mut table = Writer::new(Vec::new(), vec![column("a", ColumnKind::Whole)]).unwrap();
     let error = table.row([Cell::Number(1.0)]).unwrap_err();
     assert_eq!(error.to_string(), "`a` is Whole and not Number(1.0)");
 }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::communication::Communication;
-use super::computation::{self, BlockMatches, ComputationData, Estimates, Machine, Take};
+use super::computation::{self, BlockMatches, ComputationData, Estimates, Machine, TimeRule};
 use super::program::{self, Blocks, ProgramData, ranges, unfold};
 use crate::diagnostic::{At, Diagnostic, Located, Sources, Span};
 use crate::node::{Pairs, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
@@ -69,9 +69,9 @@ pub fn assemble(spec: &ProgramDataSpec, seed: u64, sources: &mut Sources) -> Res
     }
     let blocks = Blocks::of(&data);
     let take = match spec.times {
-        BlockTimes::Mean => Take::Mean,
-        BlockTimes::Line => Take::Line,
-        BlockTimes::Draw => Take::Draw(seed),
+        BlockTimes::Mean => TimeRule::Mean,
+        BlockTimes::Line => TimeRule::Line,
+        BlockTimes::Draw => TimeRule::Draw(seed),
     };
     let estimates = Estimates::new(&data, &blocks, &books, &machines, take);
     let estimates = estimates.map_err(|mistakes| placed(mistakes, &spec.computation))?;

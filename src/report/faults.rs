@@ -7,7 +7,7 @@ use crate::ids::{LinkId, NodeId};
 use crate::network::Network;
 
 /// Largest number of parts that are named.
-const NAMED: usize = 1000;
+const MAX_NAMED_PARTS: usize = 1000;
 
 /// Number of parts and their names.
 #[report(Eq, Default)]
@@ -71,7 +71,7 @@ impl FaultsReport {
 }
 
 fn parts<T>(all: &[T], name: impl Fn(&T) -> String) -> Parts {
-    Parts { count: all.len() as u64, names: all.iter().take(NAMED).map(name).collect() }
+    Parts { count: all.len() as u64, names: all.iter().take(MAX_NAMED_PARTS).map(name).collect() }
 }
 
 fn pairs(fabric: &Fabric, pairs: &[(NodeId, NodeId)]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::borrow::{Borrow, Cow};
 use std::ffi::{CStr, c_void};
 
-use hayase::columns::{self, Cell, Form, Kind};
+use hayase::columns::{self, Cell, ColumnKind, Form};
 
 /// Column with its names.
 pub struct Named {
@@ -35,13 +35,13 @@ pub enum Column {
 
 impl Column {
     /// Returns a column without values, with room for this number of them.
-    fn new(form: Form, kind: Kind, room: usize) -> Self {
+    fn new(form: Form, kind: ColumnKind, room: usize) -> Self {
         match kind {
-            Kind::Unsigned if form == Form::Id => Self::U32(Vec::with_capacity(room)),
-            Kind::Unsigned => Self::U64(Vec::with_capacity(room)),
-            Kind::Whole | Kind::Truth => Self::I64(Vec::with_capacity(room)),
-            Kind::Number => Self::F64(Vec::with_capacity(room)),
-            Kind::Text => Self::Text(vec![0], Vec::new()),
+            ColumnKind::Unsigned if form == Form::Id => Self::U32(Vec::with_capacity(room)),
+            ColumnKind::Unsigned => Self::U64(Vec::with_capacity(room)),
+            ColumnKind::Whole | ColumnKind::Truth => Self::I64(Vec::with_capacity(room)),
+            ColumnKind::Number => Self::F64(Vec::with_capacity(room)),
+            ColumnKind::Text => Self::Text(vec![0], Vec::new()),
         }
     }
 

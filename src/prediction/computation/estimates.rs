@@ -23,7 +23,7 @@ pub struct Machine {
 
 /// Rule for the time of an execution of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Take {
+pub enum TimeRule {
     /// Mean of the block.
     Mean,
     /// Line of the block if its times follow one, otherwise the mean.
@@ -82,16 +82,17 @@ impl Estimates {
         blocks: &Blocks,
         data: &[ComputationData],
         machines: &[Machine],
-        take: Take,
+        take: TimeRule,
     ) -> Result<Self, Vec<Diagnostic>> {
         let structure = structure(program, blocks);
-        let books: Vec<Book<'_>> = data.iter().map(|data| Book::new(data, structure == data.structure)).collect();
+        let books: Vec<DataIndex<'_>> =
+            data.iter().map(|data| DataIndex::new(data, structure == data.structure)).collect();
         let mut estimates = Self {
             start: vec![(0, 0); program.ranks as usize],
             estimates: Vec::new(),
             executions: Vec::new(),
             eighths: Vec::new(),
-            random: Mix::new(if let Take::Draw(seed) = take { seed } else { 0 }, "computation"),
+            random: Mix::new(if let TimeRule::Draw(seed) = take { seed } else { 0 }, "computation"),
             found: BlockMatches::default(),
             rank: 0,
         };
@@ -110,9 +111,9 @@ impl Estimates {
                         estimates.estimates.push(Estimate::default());
                         continue;
                     };
-                    let line = found.line.filter(|_| take != Take::Mean);
+                    let line = found.line.filter(|_| take != TimeRule::Mean);
                     let mut eighths = 0;
-                    if let (Take::Draw(_), Some(found)) = (take, found.eighths) {
+                    if let (TimeRule::Draw(_), Some(found)) = (take, found.eighths) {
                         estimates.eighths.push(found.map(|time| time.ps() * scale));
                         eighths = estimates.eighths.len() as u32;
                     }
@@ -187,7 +188,7 @@ impl Timing for Estimates {
 }
 
 /// Index of computation data.
-struct Book<'a> {
+struct DataIndex<'a> {
     data: &'a ComputationData,
     /// True if the data has the same blocks as the program.
     fits: bool,
@@ -195,7 +196,7 @@ struct Book<'a> {
     by_block: FxHashMap<u32, &'a [Times]>,
 }
 
-impl<'a> Book<'a> {
+impl<'a> DataIndex<'a> {
     fn new(data: &'a ComputationData, fits: bool) -> Self {
         let mut by_name: FxHashMap<&BlockName, Vec<&Times>> = FxHashMap::default();
         let mut by_block = FxHashMap::default();
@@ -213,7 +214,7 @@ impl<'a> Book<'a> {
             let rows = self.by_block.get(&block).copied().unwrap_or_default();
             if let Some(row) = rows.iter().find(has) {
                 found.direct += 1;
-                return Some(together(&[row]));
+                return Some(combined(&[row]));
             }
         }
         let rows = self.by_name.get(name).filter(|rows| !rows.is_empty())?;
@@ -221,11 +222,11 @@ impl<'a> Book<'a> {
         match here.as_slice() {
             [] => {
                 found.other_ranks += 1;
-                Some(together(rows))
+                Some(combined(rows))
             }
             here => {
                 found.by_name += 1;
-                Some(together(here))
+                Some(combined(here))
             }
         }
     }
@@ -239,7 +240,7 @@ struct Entry {
 }
 
 /// Combines rows: the mean of several rows, weighted by executions; the line or the eighths of a single row.
-fn together(rows: &[&Times]) -> Entry {
+fn combined(rows: &[&Times]) -> Entry {
     if let [row] = rows {
         let line = row.trend.map(|(first, last)| (first.ps(), last.ps() - first.ps()));
         return Entry { mean: row.mean.ps(), line, eighths: row.eighths };

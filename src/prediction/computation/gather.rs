@@ -62,7 +62,7 @@ pub fn gather(folded: &Folded, blocks: &Blocks, pool: Pool) -> Result<Computatio
 
 /// Time of one execution of a block at a rank.
 #[derive(Clone, Copy)]
-struct Spent {
+struct Execution {
     block: u32,
     rank: u32,
     time: Time,
@@ -72,7 +72,7 @@ struct Collected<'a> {
     times: &'a [Vec<Time>],
     of: Vec<u32>,
     next: usize,
-    all: Vec<Spent>,
+    all: Vec<Execution>,
 }
 
 impl Timing for Collected<'_> {
@@ -85,13 +85,13 @@ impl Timing for Collected<'_> {
         let rank = self.of.last().copied().unwrap_or_default();
         let time = self.times.get(rank as usize).and_then(|times| times.get(self.next)).copied().unwrap_or_default();
         self.next += 1;
-        self.all.push(Spent { block, rank, time });
+        self.all.push(Execution { block, rank, time });
         Time::ZERO
     }
 }
 
 /// Summarizes the times of a block in a row. Executions of several ranks come rank by rank.
-fn row(spent: &[Spent]) -> Times {
+fn row(spent: &[Execution]) -> Times {
     let mut ranks: Vec<u32> = spent.iter().map(|found| found.rank).collect();
     ranks.dedup();
     let n = spent.len() as f64;
@@ -137,7 +137,7 @@ fn eighths(sorted: &[Time]) -> [Time; 8] {
 
 /// Fits a line of least squares through the times over the executions (of each rank from the first to the
 /// last). Returns `None` if it does not explain the times.
-fn trend(spent: &[Spent], ranks: usize, mean: f64, variance: f64) -> Option<(Time, Time)> {
+fn trend(spent: &[Execution], ranks: usize, mean: f64, variance: f64) -> Option<(Time, Time)> {
     let each = spent.len() / ranks.max(1);
     if each < LEAST_FOR_LINE || each * ranks != spent.len() || variance <= 0.0 {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! For each block and rank, the data has the number of executions, the mean, the median and the spread of the
 //! times. A prediction takes the mean, so that the sum over all executions is that of the recorded run, or
-//! draws from the times ([`Take`]). If times follow a line (a block of an elimination does less in every
+//! draws from the times ([`TimeRule`]). If times follow a line (a block of an elimination does less in every
 //! iteration), the data also has the two ends of the line, and a prediction takes the line.
 //!
 //! Blocks have the numbers of the [program data](super::program) of the same run, and their names: the two
@@ -28,7 +28,7 @@ use super::program::{BlockName, Blocks, ProgramData};
 use crate::program::{Program, RecordedRegion};
 use crate::units::Time;
 
-pub use estimates::{BlockMatches, Estimates, Machine, Take};
+pub use estimates::{BlockMatches, Estimates, Machine, TimeRule};
 pub use gather::{Pool, gather};
 pub use read::read;
 pub use write::write;

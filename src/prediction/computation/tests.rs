@@ -56,7 +56,7 @@ const ONE: [Machine; 2] = [Machine { data: 0, scale: 1.0 }; 2];
 #[test]
 fn a_prediction_takes_means_and_what_ran_once_runs_once() {
     let (folded, blocks, times) = halves(&program(10, |_, i| if i % 2 == 0 { 1e6 } else { 3e6 }), Pool::EachRank);
-    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Line).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, TimeRule::Line).unwrap();
     assert_eq!(estimates.found.by_name + estimates.found.other_ranks, 0);
     let calcs = predicted(&folded, &blocks, estimates);
     assert_eq!(calcs[0], 5e9);
@@ -66,10 +66,10 @@ fn a_prediction_takes_means_and_what_ran_once_runs_once() {
 #[test]
 fn times_that_follow_a_line_are_taken_from_it() {
     let (folded, blocks, times) = halves(&program(11, |_, i| 1e6 * f64::from(20 - i)), Pool::EachRank);
-    let with = Estimates::new(&folded.data, &blocks, std::slice::from_ref(&times), &ONE, Take::Line).unwrap();
+    let with = Estimates::new(&folded.data, &blocks, std::slice::from_ref(&times), &ONE, TimeRule::Line).unwrap();
     let calcs = predicted(&folded, &blocks, with);
     assert_eq!((calcs[1], calcs[6], calcs[11]), (20e6, 15e6, 10e6));
-    let without = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Mean).unwrap();
+    let without = Estimates::new(&folded.data, &blocks, &[times], &ONE, TimeRule::Mean).unwrap();
     assert_eq!(predicted(&folded, &blocks, without)[1..], [15e6; 11]);
 }
 
@@ -77,7 +77,7 @@ fn times_that_follow_a_line_are_taken_from_it() {
 fn work_that_shrinks_to_nothing_along_a_curve_is_taken_from_a_line_with_its_sum() {
     // The line of least squares would end below zero.
     let (folded, blocks, times) = halves(&program(11, |_, i| 1e6 * f64::from((10 - i) * (10 - i))), Pool::EachRank);
-    let with = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Line).unwrap();
+    let with = Estimates::new(&folded.data, &blocks, &[times], &ONE, TimeRule::Line).unwrap();
     let calcs = predicted(&folded, &blocks, with);
     // The last execution takes no time and is not an operation.
     assert_eq!((calcs[1], calcs[6], calcs.len()), (70e6, 35e6, 11));
@@ -89,7 +89,7 @@ fn more_iterations_take_the_same_times_and_the_start_is_not_repeated() {
     let (mut folded, _, times) = halves(&program(11, |_, i| 1e6 * f64::from(20 - i)), Pool::EachRank);
     extend::extend(&mut folded.data, "L1", extend::Iterations::Times(10.0)).unwrap();
     let blocks = Blocks::of(&folded.data);
-    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Line).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, TimeRule::Line).unwrap();
     assert_eq!(estimates.found.by_name, 0, "blocks are the same");
     let calcs = predicted(&folded, &blocks, estimates);
     assert_eq!(calcs.iter().filter(|&&time| time == 5e9).count(), 1);
@@ -101,7 +101,7 @@ fn ranks_may_be_of_different_machines_and_scaled() {
     let (folded, blocks, slow) = halves(&program(9, |rank, _| 1e6 * f64::from(rank + 1)), Pool::EachRank);
     let (_, _, fast) = halves(&program(20, |_, _| 5e5), Pool::EachRank);
     let machines = [Machine { data: 1, scale: 3.0 }, Machine { data: 0, scale: 1.0 }];
-    let estimates = Estimates::new(&folded.data, &blocks, &[slow, fast], &machines, Take::Line).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[slow, fast], &machines, TimeRule::Line).unwrap();
     let program = unfold(&folded.data, &blocks, &mut { estimates }, "x").unwrap();
     let last =
         |rank: u32| program.rank(RankId(rank)).ops.iter().rfind(|op| op.kind == OpKind::Calc).unwrap().duration();
@@ -112,14 +112,14 @@ fn ranks_may_be_of_different_machines_and_scaled() {
 fn pooled_ranks_share_a_row_and_blocks_without_a_time_are_named() {
     let (folded, blocks, mut pooled) = halves(&program(9, |rank, _| 1e6 * f64::from(rank + 1)), Pool::Group);
     assert!(pooled.blocks.iter().all(|block| block.rows.len() == 1 && block.rows[0].ranks == [0, 1]));
-    let estimates = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, Take::Line).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, TimeRule::Line).unwrap();
     assert_eq!(predicted(&folded, &blocks, estimates)[1], 1.5e6);
     // Another structure: existing blocks are found by name, the others are mistakes.
     pooled.structure.clear();
-    let by_name = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, Take::Line).unwrap();
+    let by_name = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, TimeRule::Line).unwrap();
     assert_eq!((by_name.found.direct, by_name.found.by_name), (0, 2 * u64::from(blocks.count())));
     pooled.blocks.retain(|block| block.name.to != "x.c:2");
-    let mistakes = Estimates::new(&folded.data, &blocks, &[pooled], &ONE, Take::Line).unwrap_err();
+    let mistakes = Estimates::new(&folded.data, &blocks, &[pooled], &ONE, TimeRule::Line).unwrap_err();
     assert!(mistakes[0].message.contains("x.c:1 -> x.c:2"), "{}", mistakes[0].message);
 }
 
@@ -150,7 +150,7 @@ fn drawn_times_are_as_many_of_each_eighth_and_have_the_mean_of_all() {
     let eighths = find(&times).unwrap();
     assert_eq!(eighths.map(|time| time.ps() / 1e6), [4.5, 14.5, 24.5, 34.5, 44.5, 54.5, 64.5, 74.5]);
     let drawn = |seed| {
-        let take = Take::Draw(seed);
+        let take = TimeRule::Draw(seed);
         let calcs = predicted(
             &folded,
             &blocks,

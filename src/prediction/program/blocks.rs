@@ -5,7 +5,7 @@
 //! them. So it has n + 1 blocks: in the block of *level* k, the k innermost of the loops have just been
 //! entered. One more block comes after the last operation.
 
-use super::{Group, Operation, ProgramData, Statement, What};
+use super::{Group, Operation, OperationKind, ProgramData, Statement};
 
 /// Blocks of a program, numbered from 1 through all groups.
 #[derive(Clone, PartialEq, Debug)]
@@ -104,7 +104,7 @@ impl Blocks {
 
 fn name(data: &ProgramData, op: &Operation) -> String {
     // A border is named by its region: all borders have the same call site, in the header that marks them.
-    if let What::Border { region, .. } = op.what {
+    if let OperationKind::Border { region, .. } = op.what {
         let region = data.regions.get(region as usize).map_or("?", |name| name);
         return format!("{} {region}", op.what.name());
     }

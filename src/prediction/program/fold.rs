@@ -39,7 +39,7 @@ const BASE: u64 = 0x9e37_79b9_7f4a_7c15 | 1;
 #[derive(Debug)]
 pub(super) struct Forms<K> {
     numbers: FxHashMap<Form<K>, u32>,
-    forms: Vec<Known<K>>,
+    forms: Vec<StoredForm<K>>,
 }
 
 /// Element without its numbers.
@@ -57,7 +57,7 @@ pub(super) enum Form<K> {
 }
 
 #[derive(Debug)]
-struct Known<K> {
+struct StoredForm<K> {
     form: Form<K>,
     /// Modulus of each number; 0 for none.
     moduli: Box<[u32]>,
@@ -80,7 +80,7 @@ impl<K: Clone + Eq + Hash> Forms<K> {
         }
         let moduli = if let Form::Leaf(key) = &form { moduli(key) } else { Box::default() };
         let number = self.forms.len() as u32;
-        self.forms.push(Known { form: form.clone(), moduli, first: number, body_hash: 0 });
+        self.forms.push(StoredForm { form: form.clone(), moduli, first: number, body_hash: 0 });
         self.numbers.insert(form, number);
         number
     }
@@ -99,7 +99,7 @@ impl<K: Clone + Eq + Hash> Forms<K> {
         }
         let first = self.forms[body[0] as usize].first;
         let number = self.forms.len() as u32;
-        self.forms.push(Known { form: form.clone(), moduli: moduli.into(), first, body_hash });
+        self.forms.push(StoredForm { form: form.clone(), moduli: moduli.into(), first, body_hash });
         self.numbers.insert(form, number);
         number
     }
@@ -229,28 +229,28 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
     }
 
     /// Returns the hash of the forms of a range.
-    fn forms_of(&self, from: usize, to: usize) -> u64 {
+    fn form_hash(&self, from: usize, to: usize) -> u64 {
         self.prefix[to].0.wrapping_sub(self.prefix[from].0.wrapping_mul(self.powers[to - from]))
     }
 
     /// Returns the hash of the forms and numbers of a range.
-    fn all_of(&self, from: usize, to: usize) -> u64 {
+    fn full_hash(&self, from: usize, to: usize) -> u64 {
         self.prefix[to].1.wrapping_sub(self.prefix[from].1.wrapping_mul(self.powers[to - from]))
     }
 
     /// Folds the end of the stack once. Returns false if nothing can be folded.
     fn reduce(&mut self) -> bool {
-        self.go_on() || self.twice() || self.three_times()
+        self.extend_loop() || self.fold_pair() || self.fold_triple()
     }
 
     /// Adds one iteration to an existing loop.
-    fn go_on(&mut self) -> bool {
+    fn extend_loop(&mut self) -> bool {
         let end = self.stack.len();
         let found = self.loops.iter().rev().take(LOOPS).map(|&at| at as usize).find(|&at| {
             let element = &self.stack[at];
             let known = &self.forms.forms[element.form as usize];
             let Form::Loop { body, steps } = &known.form else { return false };
-            if end - at - 1 != body.len() || self.forms_of(at + 1, end) != known.body_hash {
+            if end - at - 1 != body.len() || self.form_hash(at + 1, end) != known.body_hash {
                 return false;
             }
             let same_forms = body.iter().zip(&self.stack[at + 1..end]).all(|(form, part)| *form == part.form);
@@ -272,14 +272,14 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
     }
 
     /// Makes a loop of two equal iterations.
-    fn twice(&mut self) -> bool {
+    fn fold_pair(&mut self) -> bool {
         let end = self.stack.len();
         let Some(exact) = self.exact.last() else { return false };
         let Some(positions) = self.same.get(exact) else { return false };
         let length = positions.iter().rev().skip(1).take(SAME).find_map(|&at| {
             let length = end - 1 - at as usize;
             let fits = 2 * length <= end
-                && self.all_of(end - 2 * length, end - length) == self.all_of(end - length, end)
+                && self.full_hash(end - 2 * length, end - length) == self.full_hash(end - length, end)
                 && self.stack[end - 2 * length..end - length] == self.stack[end - length..];
             fits.then_some(length)
         });
@@ -287,7 +287,7 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
     }
 
     /// Makes a loop of three iterations whose numbers grow evenly.
-    fn three_times(&mut self) -> bool {
+    fn fold_triple(&mut self) -> bool {
         let end = self.stack.len();
         let Some(last) = self.stack.last() else { return false };
         let Some(positions) = self.alike.get(&last.form) else { return false };
@@ -296,9 +296,9 @@ impl<'a, K: Clone + Eq + Hash> Folder<'a, K> {
             if 3 * length > end {
                 return None;
             }
-            let last = self.forms_of(end - length, end);
-            let fits = self.forms_of(end - 2 * length, end - length) == last
-                && self.forms_of(end - 3 * length, end - 2 * length) == last
+            let last = self.form_hash(end - length, end);
+            let fits = self.form_hash(end - 2 * length, end - length) == last
+                && self.form_hash(end - 3 * length, end - 2 * length) == last
                 // The last elements are the most likely to differ.
                 && (0..length).rev().all(|i| {
                     let [a, b, c] = [3, 2, 1].map(|back| &self.stack[end - back * length + i]);

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::fold::{Element, Folder, Form, Forms};
 use super::sequence::{self, CountTable, Key};
-use super::{Base, Group, Lines, Loop, Meaning, Number, Operation, Peer, ProgramData, Statement, What};
+use super::{Base, Group, Lines, Loop, Meaning, Number, Operation, OperationKind, Peer, ProgramData, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::program::{Communicator, Program};
 use crate::units::Time;
@@ -32,12 +32,12 @@ pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
     let mut counts = CountTable::default();
     let mut times = Vec::with_capacity(ranks as usize);
     let mut groups: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
-    let mut gathered: Vec<Gathered> = Vec::new();
+    let mut gathered: Vec<RankGroup> = Vec::new();
     let sizes: Vec<u32> = program.communicators.iter().map(Communicator::size).collect();
     let moduli = |(_, what): &Key| -> Box<[u32]> {
         let modulus = |meaning: &Meaning| match (meaning, what) {
             (Meaning::Peer, _) => ranks,
-            (Meaning::Root, What::Collective { comm, .. }) => sizes.get(*comm as usize).copied().unwrap_or(0),
+            (Meaning::Root, OperationKind::Collective { comm, .. }) => sizes.get(*comm as usize).copied().unwrap_or(0),
             _ => 0,
         };
         what.meanings().iter().map(modulus).collect()
@@ -59,7 +59,7 @@ pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
         let elements = folder.finish();
         let key: Vec<u32> = elements.iter().map(|element| element.form).collect();
         let group = *groups.entry(key).or_insert_with_key(|key| {
-            gathered.push(Gathered { forms: key.clone(), ranks: Vec::new(), numbers: Vec::new() });
+            gathered.push(RankGroup { forms: key.clone(), ranks: Vec::new(), numbers: Vec::new() });
             gathered.len() - 1
         });
         let of_rank = &mut gathered[group];
@@ -83,7 +83,7 @@ pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
 }
 
 /// Ranks whose folded sequences have the same forms.
-struct Gathered {
+struct RankGroup {
     forms: Vec<u32>,
     ranks: Vec<u32>,
     /// Numbers of each rank, one after another.
@@ -91,13 +91,13 @@ struct Gathered {
 }
 
 /// Loop around the statement that is being built.
-struct Around<'a> {
+struct EnclosingLoop<'a> {
     steps: &'a [i64],
     /// Position of the first number of its body.
     start: usize,
 }
 
-impl Gathered {
+impl RankGroup {
     fn build(&self, forms: &Forms<Key>, ranks: u32) -> Group {
         let mut at = 0;
         let mut around = Vec::new();
@@ -111,7 +111,7 @@ impl Gathered {
         ranks: u32,
         form: u32,
         at: &mut usize,
-        around: &mut Vec<Around<'a>>,
+        around: &mut Vec<EnclosingLoop<'a>>,
     ) -> Statement {
         match forms.form(form) {
             Form::Leaf((site, what)) => {
@@ -127,7 +127,7 @@ impl Gathered {
             Form::Loop { body, steps } => {
                 let count = self.number(*at, around);
                 *at += 1;
-                around.push(Around { steps, start: *at });
+                around.push(EnclosingLoop { steps, start: *at });
                 let body = body.iter().map(|&part| self.step(forms, ranks, part, at, around)).collect();
                 around.pop();
                 Statement::Loop(Loop { name: 0, count, body })
@@ -135,7 +135,7 @@ impl Gathered {
         }
     }
 
-    fn number(&self, at: usize, around: &[Around<'_>]) -> Number {
+    fn number(&self, at: usize, around: &[EnclosingLoop<'_>]) -> Number {
         let first = self.numbers[0][at];
         let same = self.numbers.iter().all(|numbers| numbers[at] == first);
         let base = match same {
@@ -178,7 +178,7 @@ impl Gathered {
 /// stencil only receives, the opposite corner only sends. Of several such loops, the first belongs with the
 /// first.
 fn name_loops(data: &mut ProgramData) {
-    let mut joined = Joined::default();
+    let mut joined = SiteSets::default();
     for group in &data.groups {
         joined.join(&group.body, 0);
     }
@@ -188,7 +188,7 @@ fn name_loops(data: &mut ProgramData) {
         steps: &mut [Statement],
         depth: usize,
         parent: u32,
-        joined: &mut Joined,
+        joined: &mut SiteSets,
         seen: &mut FxHashMap<Place, u32>,
         names: &mut FxHashMap<(Place, u32), u32>,
     ) {
@@ -212,12 +212,12 @@ fn name_loops(data: &mut ProgramData) {
 
 /// Sets of call sites that loops of one depth have in common, as a union-find.
 #[derive(Default)]
-struct Joined {
+struct SiteSets {
     /// For a depth and a site, another site of the same set.
     parent: FxHashMap<(usize, u32), u32>,
 }
 
-impl Joined {
+impl SiteSets {
     fn find(&mut self, depth: usize, site: u32) -> u32 {
         let mut site = site;
         while let Some(&parent) = self.parent.get(&(depth, site)) {

@@ -120,17 +120,17 @@ pub struct Operation {
     /// Call site: an index of [`ProgramData::sites`] plus one; 0 if unknown.
     pub site: u32,
     /// Kind of the operation.
-    pub what: What,
+    pub what: OperationKind,
     /// Form of the peer in the first number of a message.
     pub peer: Peer,
-    /// Numbers of the operation, see [`What`].
+    /// Numbers of the operation, see [`OperationKind`].
     pub numbers: SmallVec<[Number; 3]>,
 }
 
 /// Kind of an operation, without the numbers that may change from iteration to iteration or from rank to
 /// rank.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum What {
+pub enum OperationKind {
     /// Send, receive or probe. Numbers: the peer (unless any), the tag (unless any), the bytes.
     Message {
         /// Kind of call.
@@ -237,7 +237,7 @@ pub enum Meaning {
     Back,
 }
 
-impl What {
+impl OperationKind {
     /// Returns the meanings of its numbers, in order.
     pub fn meanings(&self) -> &'static [Meaning] {
         use Meaning::{Age, Back, Bytes, Peer, Root, Tag};

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use smallvec::SmallVec;
 
 use super::write::meaning_name;
-use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What};
+use super::{Base, Group, Loop, Meaning, Number, Operation, OperationKind, Peer, ProgramData, SIGNATURE, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::program::{CollectiveCall, Communicator, Op, OpKind, Threads};
 use crate::reading::Input;
@@ -254,16 +254,16 @@ impl Reader {
                 let region = text.parse::<u32>().ok().and_then(|number| number.checked_sub(1));
                 let region = region.filter(|&region| (region as usize) < self.data.regions.len());
                 let region = region.ok_or_else(|| words.wrong(0, format!("there is no region {text}")))?;
-                (What::Border { region, begins: name == "enter" }, 1)
+                (OperationKind::Border { region, begins: name == "enter" }, 1)
             }
             None if name == "thread" => {
                 let (_, text) = words.need(0, "the number of a thread")?;
                 let thread = text.parse::<u32>().ok().filter(|&thread| thread < Threads::MOST);
-                (What::Thread(thread.ok_or_else(|| words.wrong(0, format!("there is no thread {text}")))?), 1)
+                (OperationKind::Thread(thread.ok_or_else(|| words.wrong(0, format!("there is no thread {text}")))?), 1)
             }
             None if name == "after" => {
                 numbers.push(self.number(words, 0, meaning_name(Meaning::Back))?);
-                (What::After, 1)
+                (OperationKind::After, 1)
             }
             Some(kind @ (OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Probe)) => {
                 let receives = !matches!(kind, OpKind::Send | OpKind::Isend);
@@ -311,11 +311,11 @@ impl Reader {
                     numbers.push(self.number(words, 2, meaning_name(Meaning::Bytes))?);
                     3
                 };
-                (What::Message { kind, marks, comm, any_source, any_tag }, expected)
+                (OperationKind::Message { kind, marks, comm, any_source, any_tag }, expected)
             }
             Some(kind @ (OpKind::Wait | OpKind::Test)) => {
                 numbers.push(self.number(words, 0, meaning_name(Meaning::Age))?);
-                (What::Wait { kind, marks }, 1)
+                (OperationKind::Wait { kind, marks }, 1)
             }
             Some(kind) => {
                 let (at, text) = words.need(0, "ages of requests: 4..1 or [4,2]")?;
@@ -323,11 +323,11 @@ impl Reader {
                 let what = if let Some((first, last)) = text.split_once("..") {
                     numbers.push(self.parse(first).ok_or_else(wrong)?);
                     numbers.push(self.parse(last).ok_or_else(wrong)?);
-                    What::WaitRange { kind }
+                    OperationKind::WaitRange { kind }
                 } else {
                     let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).ok_or_else(wrong)?;
                     let ages = inner.split(',').filter(|age| !age.is_empty()).map(str::parse::<u32>);
-                    What::WaitList { kind, ages: ages.collect::<Result<_, _>>().map_err(|_| wrong())? }
+                    OperationKind::WaitList { kind, ages: ages.collect::<Result<_, _>>().map_err(|_| wrong())? }
                 };
                 (what, 1)
             }
@@ -356,7 +356,7 @@ impl Reader {
                 if counts.is_none() {
                     numbers.push(self.number(words, 0, meaning_name(Meaning::Bytes))?);
                 }
-                (What::Collective { call, comm, counts, background }, expected)
+                (OperationKind::Collective { call, comm, counts, background }, expected)
             }
         };
         if plain > expected {

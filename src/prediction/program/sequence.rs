@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::What;
+use super::OperationKind;
 use super::fold::nearest;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
@@ -10,7 +10,7 @@ use crate::program::{ANY_SOURCE, ANY_TAG, After, Counts, Mark, Op, OpKind, Progr
 use crate::units::Time;
 
 /// Key of a leaf: its call site and its kind.
-pub(super) type Key = (u32, What);
+pub(super) type Key = (u32, OperationKind);
 
 /// Numbers of a leaf; there are few.
 pub(super) type Numbers = Box<[i64]>;
@@ -62,7 +62,7 @@ pub(super) fn leaves(
     let (threads, mut thread, mut called) = (&ops.threads, 0, Vec::new());
     let mut marks = ops.marks.iter().peekable();
     let border = |mark: &Mark| {
-        let what = What::Border { region: mark.region, begins: mark.begins };
+        let what = OperationKind::Border { region: mark.region, begins: mark.begins };
         let numbers: Numbers = [].into();
         ((mark.site, what), numbers)
     };
@@ -75,14 +75,14 @@ pub(super) fn leaves(
             let site = ops.sites.get(at).copied().unwrap_or(0);
             let (of, after) = (threads.of(at as u32), threads.after(at as u32));
             if of != thread || (gap > Time::ZERO && !after.is_empty()) {
-                leaf((site, What::Thread(of)), [].into(), std::mem::take(&mut gap));
+                leaf((site, OperationKind::Thread(of)), [].into(), std::mem::take(&mut gap));
                 thread = of;
             }
             let so_far = called.last().copied().unwrap_or(0_i64);
             for &After { on, lag, .. } in after {
                 // The operation itself, or the last operation before it.
                 let back = called.get(on as usize).map_or(0, |&up_to| if up_to == 0 { 0 } else { so_far - up_to + 1 });
-                leaf((site, What::After), [back].into(), lag);
+                leaf((site, OperationKind::After), [back].into(), lag);
             }
             called.push(so_far + i64::from(op.kind != OpKind::Calc));
         }
@@ -91,7 +91,7 @@ pub(super) fn leaves(
             continue;
         }
         let age = |request: u32| started - ordinals[request as usize];
-        let (what, numbers): (What, Numbers) = match op.kind {
+        let (what, numbers): (OperationKind, Numbers) = match op.kind {
             OpKind::Calc => continue,
             OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Probe => {
                 let (any_source, any_tag) = (op.peer == ANY_SOURCE, op.tag == ANY_TAG);
@@ -103,20 +103,20 @@ pub(super) fn leaves(
                     numbers.push(i64::from(op.tag));
                 }
                 numbers.push(op.size as i64);
-                let what = What::Message { kind: op.kind, marks: op.marks, comm: op.arg, any_source, any_tag };
+                let what = OperationKind::Message { kind: op.kind, marks: op.marks, comm: op.arg, any_source, any_tag };
                 (what, numbers.into())
             }
             OpKind::Wait | OpKind::Test => {
-                (What::Wait { kind: op.kind, marks: op.marks }, [i64::from(age(op.arg))].into())
+                (OperationKind::Wait { kind: op.kind, marks: op.marks }, [i64::from(age(op.arg))].into())
             }
             OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => {
                 let ages: Vec<u32> = ops.list(op.arg, op.size as u32).iter().map(|&request| age(request)).collect();
                 let falling = ages.windows(2).all(|pair| pair[0] == pair[1] + 1);
                 match (ages.first(), ages.last()) {
                     (Some(&first), Some(&last)) if falling => {
-                        (What::WaitRange { kind: op.kind }, [i64::from(first), i64::from(last)].into())
+                        (OperationKind::WaitRange { kind: op.kind }, [i64::from(first), i64::from(last)].into())
                     }
-                    _ => (What::WaitList { kind: op.kind, ages: ages.into() }, [].into()),
+                    _ => (OperationKind::WaitList { kind: op.kind, ages: ages.into() }, [].into()),
                 }
             }
             OpKind::Collective | OpKind::Icollective => {
@@ -125,12 +125,14 @@ pub(super) fn leaves(
                 let (comm, call) = (collective.comm, collective.call);
                 let root = i64::from(collective.root);
                 match &collective.counts {
-                    Counts::Same(bytes) => {
-                        (What::Collective { call, comm, counts: None, background }, [root, *bytes as i64].into())
-                    }
-                    Counts::Each(each) => {
-                        (What::Collective { call, comm, counts: Some(counts.number(each)), background }, [root].into())
-                    }
+                    Counts::Same(bytes) => (
+                        OperationKind::Collective { call, comm, counts: None, background },
+                        [root, *bytes as i64].into(),
+                    ),
+                    Counts::Each(each) => (
+                        OperationKind::Collective { call, comm, counts: Some(counts.number(each)), background },
+                        [root].into(),
+                    ),
                 }
             }
         };

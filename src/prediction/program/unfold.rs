@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::size::{self, MOST_OPERATIONS};
-use super::{Group, Meaning, Operation, Peer, ProgramData, What, sequence};
+use super::{Group, Meaning, Operation, OperationKind, Peer, ProgramData, sequence};
 use crate::diagnostic::Diagnostic;
 use crate::program::caveats::Caveats;
 use crate::program::{
@@ -126,7 +126,7 @@ impl Unfolding<'_> {
             place = first[leaf] + 1;
             self.ops.at_site(op.site.checked_sub(1).map_or(0, |site| self.sites[site as usize]));
             let time = next(first[leaf] + level);
-            if op.what == What::After {
+            if op.what == OperationKind::After {
                 let done = self.after(op, indices, time);
                 return done.map_err(|mistake| self.in_line(mistake, name, number, leaf));
             }
@@ -187,36 +187,36 @@ impl Unfolding<'_> {
         }
         let age = |age: i64| self.started[self.started.len() - age as usize];
         let done = match &op.what {
-            &What::Message { kind, marks, comm, any_source, any_tag } => {
+            &OperationKind::Message { kind, marks, comm, any_source, any_tag } => {
                 let mut next = values.into_iter();
                 let mut take = || next.next().unwrap_or_default();
                 let peer = if any_source { ANY_SOURCE } else { self.peer(op.peer, take()) };
                 let tag = if any_tag { ANY_TAG } else { take() as u32 };
                 sequence::message(kind, marks, comm, peer, tag, take() as u64)
             }
-            &What::Wait { kind, marks } => match kind {
+            &OperationKind::Wait { kind, marks } => match kind {
                 OpKind::Test => Op::test(age(values[0])),
                 _ => Op::wait(age(values[0])),
             }
             .marked(marks),
-            &What::Border { region, begins } => {
+            &OperationKind::Border { region, begins } => {
                 let site = op.site.checked_sub(1).map_or(0, |site| self.sites[site as usize]);
                 self.ops.mark(self.regions[region as usize], begins, site, place);
                 return Ok(());
             }
-            &What::Thread(thread) => {
+            &OperationKind::Thread(thread) => {
                 self.turn_to(thread);
                 return Ok(());
             }
             // A dependence is not an operation.
-            What::After => return Ok(()),
-            &What::WaitRange { kind } => {
+            OperationKind::After => return Ok(()),
+            &OperationKind::WaitRange { kind } => {
                 let requests: Vec<u32> = (values[1]..=values[0]).rev().map(age).collect();
                 let at = self.ops.wait_list_at(kind, &requests, place);
                 self.has_called(at);
                 return Ok(());
             }
-            What::WaitList { kind, ages } => {
+            OperationKind::WaitList { kind, ages } => {
                 let known = |age: &&u32| (1..=self.started.len()).contains(&(**age as usize));
                 if let Some(&unknown) = ages.iter().find(|age| !known(age)) {
                     return Err(self.impossible(op, Meaning::Age, unknown.into()));
@@ -226,7 +226,7 @@ impl Unfolding<'_> {
                 self.has_called(at);
                 return Ok(());
             }
-            &What::Collective { call, comm, counts, background } => {
+            &OperationKind::Collective { call, comm, counts, background } => {
                 let size = self.data.comm_size(comm).max(1);
                 let root = values[0].rem_euclid(size.into());
                 let number = match self.collective {

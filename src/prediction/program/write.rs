@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Base, Group, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What, ranges};
+use super::{Base, Group, Meaning, Number, Operation, OperationKind, Peer, ProgramData, SIGNATURE, Statement, ranges};
 use crate::program::{Communicator, Op, OpKind};
 
 /// Writes program data (`docs/reference/data-sets.md`).
@@ -86,7 +86,7 @@ impl Operation {
         let mut numbers = self.numbers.iter().map(|number| number.text(around));
         let mut next = || numbers.next().unwrap_or_default();
         match &self.what {
-            What::Message { kind, marks, comm, any_source, any_tag } => {
+            OperationKind::Message { kind, marks, comm, any_source, any_tag } => {
                 let open = |mark: u8| if marks & mark != 0 { "any=" } else { "" };
                 let peer = match (any_source, self.peer) {
                     (true, _) => "any".to_owned(),
@@ -111,21 +111,21 @@ impl Operation {
                     words.push("within".to_owned());
                 }
             }
-            What::Wait { marks, .. } => {
+            OperationKind::Wait { marks, .. } => {
                 words.push(next());
                 if *marks != 0 {
                     words.push("within".to_owned());
                 }
             }
-            What::Border { region, .. } => words.push((region + 1).to_string()),
-            What::Thread(thread) => words.push(thread.to_string()),
-            What::After => words.push(next()),
-            What::WaitRange { .. } => words.push(format!("{}..{}", next(), next())),
-            What::WaitList { ages, .. } => {
+            OperationKind::Border { region, .. } => words.push((region + 1).to_string()),
+            OperationKind::Thread(thread) => words.push(thread.to_string()),
+            OperationKind::After => words.push(next()),
+            OperationKind::WaitRange { .. } => words.push(format!("{}..{}", next(), next())),
+            OperationKind::WaitList { ages, .. } => {
                 let ages: Vec<String> = ages.iter().map(u32::to_string).collect();
                 words.push(format!("[{}]", ages.join(",")));
             }
-            What::Collective { comm, counts, .. } => {
+            OperationKind::Collective { comm, counts, .. } => {
                 let root = next();
                 match counts {
                     Some(counts) => words.push(format!("counts={counts}")),

@@ -6,8 +6,8 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::merge::over;
-use super::run::{Ran, RunControl, run};
+use super::merge::visit_rows;
+use super::run::{RunControl, RunSummary, run};
 use super::store::{Shard, Store, StoreError};
 use super::values::{Values, amount, json, written};
 use super::{Counts, Plan, columns};
@@ -18,7 +18,7 @@ use crate::study::{Amount, Unit};
 use crate::units::grouped;
 
 /// Largest number of configurations of which means are taken.
-const MOST: u64 = 1_000_000;
+const MAX_CONFIGURATIONS: u64 = 1_000_000;
 /// Largest number of times that crossings are narrowed down.
 const MOST_ROUNDS: u32 = 30;
 
@@ -109,8 +109,8 @@ pub struct Sensitivity {
 /// # Errors
 /// A store that cannot be used.
 pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
-    if plan.configurations() > MOST {
-        let message = format!("means are of {} configurations at most", grouped(MOST));
+    if plan.configurations() > MAX_CONFIGURATIONS {
+        let message = format!("means are of {} configurations at most", grouped(MAX_CONFIGURATIONS));
         return Err(Diagnostic::new("too-many-points", message).help("leave some out: [[only]], [[skip]]").into());
     }
     let mut keys: Vec<VariedKey> = Vec::new();
@@ -126,18 +126,18 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
     let store = Store::read(folder, plan)?;
     let mut rows = store.reader()?;
     let mut means: Vec<MeanRow> = Vec::new();
-    let mut summed = Summed::of(u64::MAX, plan.settings.keep.len());
+    let mut summed = ConfigurationRuns::of(u64::MAX, plan.settings.keep.len());
     let mut counts = Counts::default();
     let kept = &plan.settings.keep;
-    let choice = |summed: &Summed| -> Vec<usize> {
+    let choice = |summed: &ConfigurationRuns| -> Vec<usize> {
         let numbers = plan.points.numbers(summed.configuration);
         let values = keys.iter().zip(&positions).map(|(key, positions)| positions[numbers[key.group] as usize]);
         values.collect()
     };
-    over(plan, Some(&store), &mut counts, |configuration, _, found| {
+    visit_rows(plan, Some(&store), &mut counts, |configuration, _, found| {
         let Some(makespan) = found.makespan_s else { return Ok(()) };
         if summed.configuration != configuration.number {
-            let before = std::mem::replace(&mut summed, Summed::of(configuration.number, kept.len()));
+            let before = std::mem::replace(&mut summed, ConfigurationRuns::of(configuration.number, kept.len()));
             means.extend(before.mean(choice));
         }
         summed.makespans.push(makespan);
@@ -154,7 +154,7 @@ pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
 }
 
 /// Runs of one configuration.
-struct Summed {
+struct ConfigurationRuns {
     /// Number of the configuration.
     configuration: u64,
     /// Makespan of each seed \[s\].
@@ -163,7 +163,7 @@ struct Summed {
     figures: Vec<Vec<f64>>,
 }
 
-impl Summed {
+impl ConfigurationRuns {
     fn of(configuration: u64, kept: usize) -> Self {
         Self { configuration, makespans: Vec::new(), figures: vec![Vec::new(); kept] }
     }
@@ -379,7 +379,7 @@ pub fn refine(
     keys: [&str; 2],
     part: f64,
     control: RunControl<'_>,
-) -> Result<Ran, StoreError> {
+) -> Result<RunSummary, StoreError> {
     let mut all = run(plan, folder, Shard::ALL, control)?;
     for _ in 0..MOST_ROUNDS {
         if all.interrupted {
@@ -404,7 +404,7 @@ pub fn refine(
             break;
         }
         let more = run(plan, folder, Shard::ALL, control)?;
-        all = Ran {
+        all = RunSummary {
             run: all.run + more.run,
             failed: all.failed + more.failed,
             wall_s: all.wall_s + more.wall_s,

@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 
 use super::rule::Mean;
 use super::store::{Faults, Store, StoreError};
-use super::table::{Columns, Kept, Table};
-use super::{Plan, Visit};
+use super::table::{Columns, KeptColumns, Table};
+use super::{Plan, PlanPoint};
 use crate::diagnostic::Diagnostic;
 
 /// Numbers of points of a plan, in all and done.
@@ -54,7 +54,7 @@ pub struct Merged {
 pub fn count(plan: &Plan, folder: Option<&Path>) -> Result<Merged, StoreError> {
     let store = folder.filter(|folder| folder.exists()).map(|folder| Store::read(folder, plan)).transpose()?;
     let mut counts = Counts::default();
-    over(plan, store.as_ref(), &mut counts, |_, _, _| Ok(()))?;
+    visit_rows(plan, store.as_ref(), &mut counts, |_, _, _| Ok(()))?;
     Ok(Merged { counts, faults: store.map(|store| store.faults).unwrap_or_default() })
 }
 
@@ -75,15 +75,15 @@ pub fn merge(plan: &Plan, folder: &Path, columns: Columns, writer: &mut dyn Writ
         return Err(Diagnostic::new("differing-rows", message).help(help).into());
     }
     let mut rows = store.reader()?;
-    let mut kept = Kept::of(plan);
+    let mut kept = KeptColumns::of(plan);
     if columns == Columns::Parquet && !kept.is_known() {
-        over(plan, Some(&store), &mut Counts::default(), |_, _, found| {
-            kept.see(plan, rows.text(found)?).map_err(StoreError::Unwritten)
+        visit_rows(plan, Some(&store), &mut Counts::default(), |_, _, found| {
+            kept.update(plan, rows.text(found)?).map_err(StoreError::Unwritten)
         })?;
     }
     let mut table = Table::begin(plan, columns, &kept, writer).map_err(StoreError::Unwritten)?;
     let mut counts = Counts::default();
-    over(plan, Some(&store), &mut counts, |configuration, visit, found| {
+    visit_rows(plan, Some(&store), &mut counts, |configuration, visit, found| {
         table.row(configuration, visit, rows.text(found)?).map_err(StoreError::Unwritten)
     })?;
     table.end().map_err(StoreError::Unwritten)?;
@@ -91,11 +91,11 @@ pub fn merge(plan: &Plan, folder: &Path, columns: Columns, writer: &mut dyn Writ
 }
 
 /// Visits the points of a plan that have rows, in order, and counts all points.
-pub(super) fn over(
+pub(super) fn visit_rows(
     plan: &Plan,
     store: Option<&Store>,
     counts: &mut Counts,
-    mut with: impl FnMut(&super::Configuration<'_>, &Visit<'_>, super::store::Found) -> Result<(), StoreError>,
+    mut with: impl FnMut(&super::Configuration<'_>, &PlanPoint<'_>, super::store::StoredRow) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let (mut mean, mut finished) = (Mean::default(), true);
     let (mut wall_s, mut seen) = (0.0, FxHashSet::default());
@@ -127,7 +127,7 @@ pub(super) fn over(
         }
         let Some(part) = rule else { return Ok(true) };
         let is_last = visit.seed_index + 1 == plan.points.seeds();
-        finished = is_last || found.is_hopeless || mean.is_within(part, plan.settings.least);
+        finished = is_last || found.is_invalid || mean.is_within(part, plan.settings.least);
         Ok(!finished)
     })?;
     counts.unfinished += u64::from(!finished);

@@ -33,7 +33,7 @@ use crate::units::grouped;
 pub use means::{Crossing, MeanRow, Means, Sensitivity, VariedKey, means, refine};
 pub use merge::{Counts, Merged, count, merge};
 pub use outlook::{Outlook, Wrong};
-pub use run::{Progress, Ran, RunControl, run};
+pub use run::{Progress, RunControl, RunSummary, run};
 pub use store::{Faults, Shard, StoreError};
 pub use table::Columns;
 
@@ -44,7 +44,7 @@ pub const RESULTS: u32 = 38;
 /// Largest number of points of a plan.
 const MOST_POINTS: u64 = 10_000_000;
 /// Number of configurations that are built in parallel where their order matters.
-const TOGETHER: u64 = 4096;
+const BATCH: u64 = 4096;
 
 /// Sweep: a scenario, the keys that vary, and the figures that are kept of each point.
 pub struct Plan {
@@ -146,7 +146,7 @@ impl Plan {
         look(0);
         for group in &self.points.groups {
             later /= group.len();
-            let mut numbers: Vec<u64> = group.values.iter().flat_map(values::Values::looked_at).collect();
+            let mut numbers: Vec<u64> = group.values.iter().flat_map(values::Values::checked_numbers).collect();
             numbers.sort_unstable();
             numbers.dedup();
             numbers.into_iter().filter(|number| *number > 0).for_each(|number| look(number * later));
@@ -201,11 +201,11 @@ impl Plan {
 
     /// Visits all points in the order of the plan: the configurations by number, and for each the seeds in
     /// turn, until `on_point` returns false because no more seeds are needed.
-    fn each<E>(&self, mut on_point: impl FnMut(&Configuration<'_>, Visit<'_>) -> Result<bool, E>) -> Result<(), E> {
+    fn each<E>(&self, mut on_point: impl FnMut(&Configuration<'_>, PlanPoint<'_>) -> Result<bool, E>) -> Result<(), E> {
         let all = self.configurations();
         let mut from = 0;
         while from < all {
-            let to = all.min(from + TOGETHER);
+            let to = all.min(from + BATCH);
             let part: Vec<Configuration<'_>> = (from..to)
                 .into_par_iter()
                 .map(|number| {
@@ -230,18 +230,18 @@ impl Plan {
     }
 
     /// Returns the point of a configuration with this seed, or `None` if filters leave it out.
-    fn visit<'a>(&'a self, configuration: &Configuration<'a>, seed: u64, is_first: bool) -> Option<Visit<'a>> {
+    fn visit<'a>(&'a self, configuration: &Configuration<'a>, seed: u64, is_first: bool) -> Option<PlanPoint<'a>> {
         if !self.points.takes_with(&configuration.values, seed) {
             return None;
         }
         let seed_number = self.points.seed_number(seed).unwrap_or(configuration.identity.seed);
         let id = configuration.identity.with_seed(seed_number);
-        Some(Visit { seed: self.points.seed(seed), seed_index: seed, seed_number, id, is_first })
+        Some(PlanPoint { seed: self.points.seed(seed), seed_index: seed, seed_number, id, is_first })
     }
 }
 
 /// Point that is visited.
-struct Visit<'a> {
+struct PlanPoint<'a> {
     /// Key and value of its seed, if the seed varies.
     seed: Option<(&'a points::Key, Tree)>,
     /// Position of the seed among all seeds.

@@ -3,13 +3,13 @@
 use rayon::prelude::*;
 
 use super::points::settings;
-use super::run::far;
+use super::run::golden_stride;
 use super::{Plan, values};
 use crate::diagnostic::Invalid;
 
 /// Largest number of configurations that are built to find mistakes; of a larger plan, a sample spread over
 /// the plan.
-const MOST: u64 = 10_000;
+const MAX_BUILT: u64 = 10_000;
 /// Largest number of combinations to which filters are applied.
 const MOST_FILTERED: u64 = 1_000_000;
 
@@ -45,7 +45,7 @@ pub struct Wrong {
 }
 
 /// Result of building a configuration.
-enum Built {
+enum BuildResult {
     LeftOut,
     Fabric(String),
     Wrong(Invalid),
@@ -55,20 +55,20 @@ impl Plan {
     /// Examines the points of the plan without running any.
     pub fn outlook(&self) -> Outlook {
         let all = self.configurations();
-        let looked = all.min(MOST);
-        let stride = if looked < all { far(all) } else { 1 };
+        let looked = all.min(MAX_BUILT);
+        let stride = if looked < all { golden_stride(all) } else { 1 };
         let mut numbers: Vec<u64> =
             (0..looked).map(|i| (u128::from(i) * u128::from(stride) % u128::from(all.max(1))) as u64).collect();
         numbers.sort_unstable();
-        let built: Vec<Built> = numbers.par_iter().map(|&number| self.built(number)).collect();
+        let built: Vec<BuildResult> = numbers.par_iter().map(|&number| self.built(number)).collect();
         let (mut fabrics, mut wrong): (Vec<String>, Vec<Wrong>) = (Vec::new(), Vec::new());
         let mut tried = 0;
         for (&number, became) in numbers.iter().zip(built) {
             match became {
-                Built::LeftOut => continue,
-                Built::Fabric(fabric) if fabric.is_empty() || fabrics.contains(&fabric) => {}
-                Built::Fabric(fabric) => fabrics.push(fabric),
-                Built::Wrong(mistakes) => {
+                BuildResult::LeftOut => continue,
+                BuildResult::Fabric(fabric) if fabric.is_empty() || fabrics.contains(&fabric) => {}
+                BuildResult::Fabric(fabric) => fabrics.push(fabric),
+                BuildResult::Wrong(mistakes) => {
                     let kind = |of: &Invalid| of.diagnostics.first().map(|first| first.code);
                     match wrong.iter_mut().find(|known| kind(&known.mistakes) == kind(&mistakes)) {
                         Some(known) => known.configurations += 1,
@@ -91,16 +91,16 @@ impl Plan {
         }
     }
 
-    fn built(&self, number: u64) -> Built {
+    fn built(&self, number: u64) -> BuildResult {
         let values = self.points.values(number);
         if !self.is_taken(&values) {
-            return Built::LeftOut;
+            return BuildResult::LeftOut;
         }
         match self.base.variant(settings(&values)).load() {
             Ok(scenario) => {
-                Built::Fabric(scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default())
+                BuildResult::Fabric(scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default())
             }
-            Err(mistakes) => Built::Wrong(mistakes),
+            Err(mistakes) => BuildResult::Wrong(mistakes),
         }
     }
 

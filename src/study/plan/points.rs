@@ -35,18 +35,18 @@ impl Group {
 
 /// Filter of points: a point matches if all keys of the filter have one of the wanted values.
 #[derive(Clone, Debug)]
-pub(super) struct Filter(pub Vec<(String, Vec<Wanted>)>);
+pub(super) struct Filter(pub Vec<(String, Vec<FilterItem>)>);
 
 /// Wanted value or range of a filter.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted {
+pub(super) enum FilterItem {
     /// A single value.
     Value(String),
     /// A range, with both ends.
     Between(Amount, Amount),
 }
 
-impl Wanted {
+impl FilterItem {
     /// Reads a value of a filter.
     pub fn of(tree: &Tree) -> Result<Self, Diagnostic> {
         let ends = tree.text().and_then(|text| text.split_once("..")).and_then(|(first, last)| {
@@ -76,7 +76,7 @@ impl Wanted {
 }
 
 impl Filter {
-    fn takes(&self, values: &[(&Key, Tree)]) -> bool {
+    fn matches(&self, values: &[(&Key, Tree)]) -> bool {
         self.0.iter().all(|(name, wanted)| {
             let value = values.iter().find(|(key, _)| key.name == *name);
             value.is_some_and(|(_, value)| wanted.iter().any(|wanted| wanted.is(value)))
@@ -171,13 +171,13 @@ impl Points {
         }
         let mut values = values.to_vec();
         values.extend(self.seed(seed));
-        self.takes(&values)
+        self.matches(&values)
     }
 
     /// Returns true if filters leave a combination in.
-    pub fn takes(&self, values: &[(&Key, Tree)]) -> bool {
-        let is_wanted = self.only.is_empty() || self.only.iter().any(|filter| filter.takes(values));
-        is_wanted && !self.skip.iter().any(|filter| filter.takes(values))
+    pub fn matches(&self, values: &[(&Key, Tree)]) -> bool {
+        let is_wanted = self.only.is_empty() || self.only.iter().any(|filter| filter.matches(values));
+        is_wanted && !self.skip.iter().any(|filter| filter.matches(values))
     }
 }
 

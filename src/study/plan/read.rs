@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use super::columns;
-use super::points::{Filter, Group, Key, Points, Wanted};
+use super::points::{Filter, FilterItem, Group, Key, Points};
 use super::row;
 use super::values::{Values, amount, json, normal};
 use crate::base::Arrange;
@@ -16,13 +16,13 @@ use crate::study::{Amount, Unit};
 
 /// Words that may vary besides the keys of a scenario. They have the meaning of the options of the same
 /// names.
-const WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
+const OPTION_WORDS: [&str; 5] = ["machine", "pattern", "size", "injection", "jitter"];
 /// Keys of `[sweep]`.
 const SETTINGS: [&str; 3] = ["keep", "within", "least"];
 /// Largest number of values of a key against which the values of filters are checked.
 const MOST_COMPARED: u64 = 10_000;
 /// Default of the least number of seeds before a mean is trusted.
-const LEAST: u64 = 5;
+const DEFAULT_LEAST_SEEDS: u64 = 5;
 
 /// Settings of `[sweep]`.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl Reader {
             Kind::Whole(text) => text.replace('_', "").parse::<u64>().is_ok(),
             _ => false,
         };
-        let wrong = values.looked_at().into_iter().map(|i| values.value(i)).find(|tree| !is_seed(tree));
+        let wrong = values.checked_numbers().into_iter().map(|i| values.value(i)).find(|tree| !is_seed(tree));
         if let Some(wrong) = wrong {
             let at = if wrong.span == Span::new(0, 0) { at } else { wrong.span };
             let diagnostic = Diagnostic::new("wrong-type", format!("`{}` is {}", key.name, wrong.in_words())).at(at);
@@ -194,7 +194,7 @@ impl Reader {
 
     /// Returns the reason why a key cannot vary.
     fn unfit(&self, path: &[String], name: &str, at: Span) -> Option<Diagnostic> {
-        let known: Vec<&str> = KEYS.into_iter().chain(WORDS).collect();
+        let known: Vec<&str> = KEYS.into_iter().chain(OPTION_WORDS).collect();
         let first = path.first().map_or("", String::as_str);
         if path.iter().any(String::is_empty) {
             let diagnostic = Diagnostic::new("syntax", format!("`{name}` is not a key")).at(at);
@@ -208,7 +208,7 @@ impl Reader {
             let diagnostic = Diagnostic::new("duplicate-name", format!("`{name}` is varied twice")).at(at);
             return Some(diagnostic.label("the second time"));
         }
-        let is_word = WORDS.contains(&first);
+        let is_word = OPTION_WORDS.contains(&first);
         if known.contains(&first) && (!is_word || path.len() == 1) {
             return None;
         }
@@ -261,7 +261,7 @@ impl Reader {
                 };
                 let mut values = Vec::with_capacity(items.len());
                 for item in items {
-                    match Wanted::of(item) {
+                    match FilterItem::of(item) {
                         Ok(one) => {
                             if all.len() <= MOST_COMPARED && !(0..all.len()).any(|i| one.is(&all.value(i))) {
                                 let message = format!("no value of `{key}` is {}", item.in_words());
@@ -277,7 +277,7 @@ impl Reader {
                 wanted.push((key, values));
             }
             let meets = |group: &&Group| {
-                let of = |(key, wanted): &(String, Vec<Wanted>), i: u64| {
+                let of = |(key, wanted): &(String, Vec<FilterItem>), i: u64| {
                     let at = group.keys.iter().position(|of| of.name == *key);
                     at.is_none_or(|at| wanted.iter().any(|one| one.is(&group.values[at].value(i))))
                 };
@@ -300,7 +300,7 @@ impl Reader {
     }
 
     fn settings(&mut self, entry: Option<&Entry>, varied: &[String], has_seeds: bool) -> Settings {
-        let mut settings = Settings { keep: Vec::new(), within: None, least: LEAST };
+        let mut settings = Settings { keep: Vec::new(), within: None, least: DEFAULT_LEAST_SEEDS };
         let Some(entry) = entry else { return settings };
         let Some(table) = entry.value.table() else {
             let message = format!("`sweep` is {}", entry.value.what());

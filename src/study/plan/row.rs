@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::columns::{ERROR, ESTIMATE, RESULTS, WALL};
 use super::store::{COMPLETE, INVALID, hex};
 use super::values;
-use super::{Configuration, Visit};
+use super::{Configuration, PlanPoint};
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
-use crate::parquet::Kind;
+use crate::parquet::ColumnKind;
 use crate::report::{Estimate, Status};
 use crate::scenario::Scenario;
 use crate::simulation::{Outcome, RunOptions, Summary, Work};
@@ -65,7 +65,13 @@ impl Result {
     }
 
     /// Formats the row as a line of the store.
-    pub fn line(&self, configuration: &Configuration<'_>, visit: &Visit<'_>, keep: &[String], wall_s: f64) -> String {
+    pub fn line(
+        &self,
+        configuration: &Configuration<'_>,
+        visit: &PlanPoint<'_>,
+        keep: &[String],
+        wall_s: f64,
+    ) -> String {
         let mut row = Map::new();
         row.insert("id".to_owned(), hex(visit.id).into());
         for (key, value) in configuration.values.iter().chain(&visit.seed) {
@@ -121,11 +127,11 @@ fn estimate(summary: Option<&Summary>) -> Option<&Estimate> {
 }
 
 /// Returns the kind of such a figure.
-pub(super) fn kind_of_summary(key: &str) -> Option<Kind> {
+pub(super) fn kind_of_summary(key: &str) -> Option<ColumnKind> {
     of_summary(key, None).map(|_| match key {
-        "fingerprint" => Kind::Text,
-        key if ESTIMATE.contains(&key) => Kind::Number,
-        _ => Kind::Whole,
+        "fingerprint" => ColumnKind::Text,
+        key if ESTIMATE.contains(&key) => ColumnKind::Number,
+        _ => ColumnKind::Whole,
     })
 }
 

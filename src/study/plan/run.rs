@@ -10,10 +10,10 @@ use crate::scenario::{Scenario, Variant};
 use crate::study::runs::{Control, Runs, lock};
 
 use super::points::shard_of;
-use super::row::Result as Became;
+use super::row::Result as PointResult;
 use super::rule::Mean;
-use super::store::{Others, Shard, Store, StoreError, Writer};
-use super::{Configuration, Plan, Visit};
+use super::store::{OtherShards, Shard, Store, StoreError, Writer};
+use super::{Configuration, Plan, PlanPoint};
 
 /// Progress of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ pub struct RunControl<'a> {
 
 /// Result of a sweep.
 #[derive(Clone, Default, Debug)]
-pub struct Ran {
+pub struct RunSummary {
     /// Points of this shard that were run.
     pub run: u64,
     /// Points of this shard that already had a row.
@@ -62,7 +62,7 @@ pub struct Ran {
 ///
 /// # Errors
 /// A store that cannot be used or written.
-pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) -> Result<Ran, StoreError> {
+pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) -> Result<RunSummary, StoreError> {
     std::fs::create_dir_all(folder).map_err(|error| StoreError::Failed(folder.to_owned(), error))?;
     let store = Store::read(folder, plan)?;
     let writer = store.writer(plan, shard)?;
@@ -100,7 +100,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
     let seeds = if plan.settings.within.is_some() { 1 } else { plan.points.seeds() };
     let all = plan.configurations() * seeds;
     // Each number once, far from the previous one.
-    let stride = if control.most.is_some() { far(all) } else { 1 };
+    let stride = if control.most.is_some() { golden_stride(all) } else { 1 };
     work.runs.numbers(all, |number| {
         let number = (u128::from(number) * u128::from(stride) % u128::from(all)) as u64;
         let (configuration, seed) = (number / seeds, number % seeds);
@@ -117,7 +117,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
         return Err(error);
     }
     let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
-    Ok(Ran {
+    Ok(RunSummary {
         run: count(&work.run),
         there: count(&work.there),
         failed: count(&work.failed),
@@ -128,7 +128,7 @@ pub fn run(plan: &Plan, folder: &Path, shard: Shard, control: RunControl<'_>) ->
 }
 
 /// Returns a step near the golden section of `all` that visits each of `all` numbers once.
-pub(super) fn far(all: u64) -> u64 {
+pub(super) fn golden_stride(all: u64) -> u64 {
     let divisor = |mut a: u64, mut b: u64| {
         while b > 0 {
             (a, b) = (b, a % b);
@@ -140,13 +140,13 @@ pub(super) fn far(all: u64) -> u64 {
 }
 
 /// Configuration whose points are run; its scenario is loaded on first use.
-struct Running<'a> {
+struct LoadedConfiguration<'a> {
     configuration: Configuration<'a>,
     variant: Mutex<Option<Variant>>,
     scenario: OnceLock<Result<Scenario, Invalid>>,
 }
 
-impl Running<'_> {
+impl LoadedConfiguration<'_> {
     fn scenario(&self) -> &Result<Scenario, Invalid> {
         self.scenario.get_or_init(|| match lock(&self.variant).take() {
             Some(variant) => variant.load(),
@@ -157,7 +157,7 @@ impl Running<'_> {
 
 /// Cell of a configuration. The first thread that needs the configuration creates it, and other threads wait
 /// for it.
-type Slot<'a> = Arc<OnceLock<Arc<Running<'a>>>>;
+type Slot<'a> = Arc<OnceLock<Arc<LoadedConfiguration<'a>>>>;
 
 /// Most recent configurations, by number.
 struct Recent<'a> {
@@ -174,7 +174,7 @@ struct Work<'a> {
     writer: Mutex<Writer>,
     /// Files of other processes, the time at which they were last examined, and the number of rows they had
     /// added by then.
-    others: Mutex<(Others, std::time::Instant, u64)>,
+    others: Mutex<(OtherShards, std::time::Instant, u64)>,
     recent: Recent<'a>,
     runs: Runs<'a>,
     error: Mutex<Option<StoreError>>,
@@ -186,7 +186,7 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Returns the configuration of this number.
-    fn running(&self, number: u64) -> Arc<Running<'a>> {
+    fn running(&self, number: u64) -> Arc<LoadedConfiguration<'a>> {
         let slot = {
             let mut kept = lock(&self.recent.kept);
             match kept.iter().find(|(known, _)| *known == number) {
@@ -205,7 +205,7 @@ impl<'a> Work<'a> {
             let values = self.plan.points.values(number);
             let variant = self.plan.variant(&values);
             let identity = self.plan.identity(&values, &variant);
-            Arc::new(Running {
+            Arc::new(LoadedConfiguration {
                 configuration: Configuration { number, values, identity },
                 variant: Mutex::new(Some(variant)),
                 scenario: OnceLock::new(),
@@ -219,7 +219,7 @@ impl<'a> Work<'a> {
         if self.shard.of > 1 || self.plan.points.is_filtered() {
             let mut values = self.plan.points.values(configuration);
             values.extend(self.plan.points.seed(seed));
-            if !self.plan.points.takes(&values) || !self.is_mine(&values) {
+            if !self.plan.points.matches(&values) || !self.is_mine(&values) {
                 return Ok(());
             }
         }
@@ -241,7 +241,7 @@ impl<'a> Work<'a> {
             match self.visit(&running, &visit)? {
                 Some(makespan) => mean.add(makespan),
                 // The scenario has the same mistakes with any other seed.
-                None if lock(&self.store).get(visit.id).is_some_and(|found| found.is_hopeless) => break,
+                None if lock(&self.store).get(visit.id).is_some_and(|found| found.is_invalid) => break,
                 None if matches!(running.scenario.get(), Some(Err(_))) => break,
                 None => {}
             }
@@ -257,7 +257,7 @@ impl<'a> Work<'a> {
     }
 
     /// Runs a point that has no row, and returns its makespan.
-    fn visit(&self, running: &Running<'_>, visit: &Visit<'_>) -> Result<Option<f64>, StoreError> {
+    fn visit(&self, running: &LoadedConfiguration<'_>, visit: &PlanPoint<'_>) -> Result<Option<f64>, StoreError> {
         {
             let mut store = lock(&self.store);
             if let Some(found) = store.get(visit.id) {
@@ -274,11 +274,11 @@ impl<'a> Work<'a> {
         let start = crate::base::wall_clock::now();
         let keep = &self.plan.settings.keep;
         let became = match running.scenario() {
-            Err(invalid) => Some(Became::of_mistakes(invalid, true)),
-            Ok(scenario) if scenario.seed() == visit.seed_number => Became::of_run(scenario, keep, self),
+            Err(invalid) => Some(PointResult::of_mistakes(invalid, true)),
+            Ok(scenario) if scenario.seed() == visit.seed_number => PointResult::of_run(scenario, keep, self),
             Ok(scenario) => match scenario.with_seed(visit.seed_number) {
-                Err(invalid) => Some(Became::of_mistakes(&invalid, false)),
-                Ok(scenario) => Became::of_run(&scenario, keep, self),
+                Err(invalid) => Some(PointResult::of_mistakes(&invalid, false)),
+                Ok(scenario) => PointResult::of_run(&scenario, keep, self),
             },
         };
         let Some(became) = became else { return Ok(None) };

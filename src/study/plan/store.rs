@@ -29,7 +29,7 @@ pub(super) const INVALID: &str = "invalid";
 /// Statuses of points without a makespan.
 const FAILED: [&str; 5] = [INVALID, "invalid-seed", "cut-off", "deadlocked", "undone"];
 /// Largest length of a row \[B\].
-const LONGEST: u64 = 4 << 20;
+const MAX_ROW_BYTES: u64 = 4 << 20;
 
 /// Part of the points: `3/64` is the fourth of 64 shards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,13 +123,13 @@ impl Line<'_> {
 
 /// Row of the store.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct StoredRow {
     /// Makespan of a complete run \[s\].
     pub makespan_s: Option<f64>,
     /// Run time of the point \[s\].
     pub wall_s: f32,
     /// True if the scenario has mistakes with any seed.
-    pub is_hopeless: bool,
+    pub is_invalid: bool,
     /// Number of the row's file.
     file: u16,
     /// Offset of the row in the file \[B\].
@@ -155,14 +155,14 @@ pub(super) struct Store {
     files: Vec<PathBuf>,
     /// Length of each file when it was read \[B\].
     lengths: Vec<u64>,
-    rows: FxHashMap<u128, Found>,
+    rows: FxHashMap<u128, StoredRow>,
     pub faults: Faults,
     /// Plans that have been run here, as far as they have been read.
-    plans: Vec<Named>,
+    plans: Vec<StoredPlan>,
 }
 
 /// Plan that has been run in a store.
-struct Named {
+struct StoredPlan {
     digest: String,
     name: String,
 }
@@ -185,7 +185,7 @@ fn shards(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 /// Reads the plans that have been run in a folder.
-fn plans(folder: &Path) -> Result<Vec<Named>, StoreError> {
+fn plans(folder: &Path) -> Result<Vec<StoredPlan>, StoreError> {
     let path = folder.join(PLANS);
     let text = match fs::read(&path) {
         Ok(text) => text,
@@ -205,12 +205,12 @@ fn plans(folder: &Path) -> Result<Vec<Named>, StoreError> {
             return Err(diagnostic.help("move the file away, or take another folder: -o DIR").into());
         };
         check_head(&head, &path, i + 1, &text)?;
-        plans.push(Named { digest: head.plan.into_owned(), name: head.name.unwrap_or_default().into_owned() });
+        plans.push(StoredPlan { digest: head.plan.into_owned(), name: head.name.unwrap_or_default().into_owned() });
     }
     Ok(plans)
 }
 
-fn is_among(plans: &[Named], digest: &str) -> bool {
+fn is_among(plans: &[StoredPlan], digest: &str) -> bool {
     plans.iter().any(|plan| plan.digest == digest)
 }
 
@@ -233,7 +233,7 @@ impl Store {
         for path in shards(folder)? {
             store.read_file(path, plan)?;
         }
-        if !store.rows.is_empty() && !store.knows(&plan.digest)? && !store.has_any(plan) {
+        if !store.rows.is_empty() && !store.has_run(&plan.digest)? && !store.has_any(plan) {
             let name = store.plans.last().map_or("another plan", |plan| &plan.name);
             let message = format!(
                 "`{}` holds the sweep of `{name}`, and no point of it is one of `{}`",
@@ -254,7 +254,7 @@ impl Store {
             let length = fs::metadata(&path).map_err(|error| failed(&path, error))?.len();
             match self.files.iter().position(|file| *file == path) {
                 Some(i) if self.lengths[i] == length => known += 1,
-                None if lines_between(&path, 0, length.min(LONGEST)) == 1 => {}
+                None if lines_between(&path, 0, length.min(MAX_ROW_BYTES)) == 1 => {}
                 _ => return Ok(false),
             }
         }
@@ -262,7 +262,7 @@ impl Store {
     }
 
     /// Returns the row of a point.
-    pub fn get(&self, id: u128) -> Option<Found> {
+    pub fn get(&self, id: u128) -> Option<StoredRow> {
         self.rows.get(&id).copied()
     }
 
@@ -273,7 +273,7 @@ impl Store {
 
     /// Marks a point as in progress, so that no point is run twice. Returns false if it was marked before.
     pub fn begin(&mut self, id: u128) -> bool {
-        let under_way = Found { makespan_s: None, wall_s: 0.0, is_hopeless: false, file: u16::MAX, offset: 0 };
+        let under_way = StoredRow { makespan_s: None, wall_s: 0.0, is_invalid: false, file: u16::MAX, offset: 0 };
         self.rows.insert(id, under_way).is_none()
     }
 
@@ -284,13 +284,13 @@ impl Store {
 
     /// Returns true if any point of a plan has a row.
     fn has_any(&self, plan: &Plan) -> bool {
-        struct Found;
-        plan.each(|_, visit| if self.rows.contains_key(&visit.id) { Err(Found) } else { Ok(true) }).is_err()
+        struct HasRow;
+        plan.each(|_, visit| if self.rows.contains_key(&visit.id) { Err(HasRow) } else { Ok(true) }).is_err()
     }
 
     /// Returns true if a plan has been run here. Each process notes its plan before it begins a shard, so the
     /// plan of a shard that another process has begun meanwhile is found by reading again.
-    fn knows(&mut self, digest: &str) -> Result<bool, StoreError> {
+    fn has_run(&mut self, digest: &str) -> Result<bool, StoreError> {
         if is_among(&self.plans, digest) {
             return Ok(true);
         }
@@ -309,13 +309,16 @@ impl Store {
         let (mut offset, mut number, mut line) = (0, 0, Vec::new());
         loop {
             line.clear();
-            let length =
-                reader.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(|error| failed(&path, error))?;
+            let length = reader
+                .by_ref()
+                .take(MAX_ROW_BYTES)
+                .read_until(b'\n', &mut line)
+                .map_err(|error| failed(&path, error))?;
             if length == 0 {
                 break;
             }
-            if length as u64 == LONGEST {
-                let message = format!("`{}` has a line of more than {LONGEST} bytes", path.display());
+            if length as u64 == MAX_ROW_BYTES {
+                let message = format!("`{}` has a line of more than {MAX_ROW_BYTES} bytes", path.display());
                 let diagnostic = Diagnostic::new("wrong-file", message);
                 return Err(diagnostic.help("it is no shard of a sweep: move the file away").into());
             }
@@ -333,7 +336,7 @@ impl Store {
                 match (&head, text) {
                     (Some(head), Some(text)) => {
                         check_head(head, &path, 1, text)?;
-                        if !self.knows(&head.plan)? {
+                        if !self.has_run(&head.plan)? {
                             let message = format!("`{}` is a shard of another plan", path.display());
                             let diagnostic = Diagnostic::new("other-plan", message).at_place(place(&path, 1, text));
                             let help = "move the file away: this folder has never run the plan that it names";
@@ -359,8 +362,8 @@ impl Store {
                 (Some(row), Some((id, makespan_s)), Some(text)) => {
                     if kept.iter().all(|key| text.contains(key.as_str())) {
                         let wall_s = row.wall_s.unwrap_or(0.0) as f32;
-                        let is_hopeless = row.status == INVALID;
-                        self.add(id, Found { makespan_s, wall_s, is_hopeless, file, offset }, &name, number);
+                        let is_invalid = row.status == INVALID;
+                        self.add(id, StoredRow { makespan_s, wall_s, is_invalid, file, offset }, &name, number);
                     }
                 }
                 _ => {
@@ -377,7 +380,7 @@ impl Store {
         Ok(())
     }
 
-    fn add(&mut self, id: u128, found: Found, name: &str, line: usize) {
+    fn add(&mut self, id: u128, found: StoredRow, name: &str, line: usize) {
         let Some(before) = self.rows.insert(id, found) else { return };
         match (before.makespan_s, found.makespan_s) {
             (Some(a), Some(b)) if a.to_bits() != b.to_bits() => {
@@ -419,10 +422,10 @@ impl Store {
     }
 
     /// Returns the files of other processes that may grow while this shard runs.
-    pub fn others(&self, shard: Shard) -> Others {
+    pub fn others(&self, shard: Shard) -> OtherShards {
         let own = self.folder.join(shard.file());
         let seen = self.files.iter().cloned().zip(self.lengths.iter().copied()).collect();
-        Others { folder: self.folder.clone(), own, seen, rows: 0 }
+        OtherShards { folder: self.folder.clone(), own, seen, rows: 0 }
     }
 }
 
@@ -435,7 +438,7 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Reads the text of a row.
-    pub fn text(&mut self, row: Found) -> Result<&str, StoreError> {
+    pub fn text(&mut self, row: StoredRow) -> Result<&str, StoreError> {
         let path = &self.store.files[usize::from(row.file)];
         let fail = |error| failed(path, error);
         if self.open.as_ref().is_none_or(|(file, _)| *file != row.file) {
@@ -445,7 +448,7 @@ impl Rows<'_> {
         let at = reader.stream_position().map_err(fail)?;
         reader.seek_relative(row.offset.wrapping_sub(at) as i64).map_err(fail)?;
         self.line.clear();
-        reader.by_ref().take(LONGEST).read_until(b'\n', &mut self.line).map_err(fail)?;
+        reader.by_ref().take(MAX_ROW_BYTES).read_until(b'\n', &mut self.line).map_err(fail)?;
         std::str::from_utf8(&self.line).map_err(|error| fail(io::Error::other(error)))
     }
 }
@@ -504,7 +507,7 @@ impl Writer {
 fn end_of_lines(file: &mut File) -> io::Result<u64> {
     // Longer lines have been refused when the store was read.
     let end = file.seek(SeekFrom::End(0))?;
-    let tail = end.saturating_sub(LONGEST);
+    let tail = end.saturating_sub(MAX_ROW_BYTES);
     file.seek(SeekFrom::Start(tail))?;
     let mut part = Vec::new();
     file.take(end - tail).read_to_end(&mut part)?;
@@ -512,7 +515,7 @@ fn end_of_lines(file: &mut File) -> io::Result<u64> {
 }
 
 /// Counter of the rows that other processes add to the store.
-pub(super) struct Others {
+pub(super) struct OtherShards {
     folder: PathBuf,
     own: PathBuf,
     /// Length of each file when it was last examined \[B\].
@@ -520,7 +523,7 @@ pub(super) struct Others {
     rows: u64,
 }
 
-impl Others {
+impl OtherShards {
     /// Counts the rows that were added since the store was read.
     pub fn rows(&mut self) -> u64 {
         for path in shards(&self.folder).unwrap_or_default().into_iter().filter(|path| *path != self.own) {
@@ -601,7 +604,7 @@ mod tests {
         let mut reading = Store::read(&store, &small).unwrap();
         Store::read(&store, &small).unwrap().writer(&small, Shard { index: 1, of: 8 }).unwrap();
         reading.read_file(store.join("1-of-8.jsonl"), &small).unwrap();
-        assert!(reading.knows(&small.digest).unwrap());
+        assert!(reading.has_run(&small.digest).unwrap());
 
         Writer::open(store.join("2-of-8.jsonl"), &large, Shard { index: 2, of: 8 }).unwrap();
         let refused = reading.read_file(store.join("2-of-8.jsonl"), &small).unwrap_err();

@@ -11,9 +11,9 @@ use super::points::Key;
 use super::row::kind_of_summary;
 use super::store::hex;
 use super::values::{Values, amount, json};
-use super::{Configuration, Plan, Visit};
+use super::{Configuration, Plan, PlanPoint};
 use crate::columns::csv;
-use crate::parquet::{self, Cell, Column, Kind};
+use crate::parquet::{self, Cell, Column, ColumnKind};
 use crate::reading::tree::{Kind as Form, Tree};
 use crate::study::{Amount, Unit};
 
@@ -35,9 +35,9 @@ pub enum Columns {
 type Figures<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 /// Kinds of the values of kept figures.
-pub(super) struct Kept(Vec<Option<Kind>>);
+pub(super) struct KeptColumns(Vec<Option<ColumnKind>>);
 
-impl Kept {
+impl KeptColumns {
     /// Returns the kinds that are known before any row is seen.
     pub fn of(plan: &Plan) -> Self {
         Self(plan.settings.keep.iter().map(|key| kind_of_summary(key)).collect())
@@ -50,7 +50,7 @@ impl Kept {
 
     /// Updates the kinds from a row: whole numbers and others together are numbers, any other mixture is
     /// text.
-    pub fn see(&mut self, plan: &Plan, row: &str) -> io::Result<()> {
+    pub fn update(&mut self, plan: &Plan, row: &str) -> io::Result<()> {
         let row: Figures<'_> = serde_json::from_str(row)?;
         for (key, kind) in plan.settings.keep.iter().zip(&mut self.0) {
             if kind_of_summary(key).is_none() {
@@ -58,8 +58,10 @@ impl Kept {
                 *kind = match (*kind, seen) {
                     (None, one) | (one, None) => one,
                     (Some(a), Some(b)) if a == b => Some(a),
-                    (Some(Kind::Whole | Kind::Number), Some(Kind::Whole | Kind::Number)) => Some(Kind::Number),
-                    _ => Some(Kind::Text),
+                    (Some(ColumnKind::Whole | ColumnKind::Number), Some(ColumnKind::Whole | ColumnKind::Number)) => {
+                        Some(ColumnKind::Number)
+                    }
+                    _ => Some(ColumnKind::Text),
                 };
             }
         }
@@ -68,13 +70,13 @@ impl Kept {
 }
 
 /// Returns the kind of a JSON value.
-fn kind_of(value: &str) -> Option<Kind> {
+fn kind_of(value: &str) -> Option<ColumnKind> {
     match value.as_bytes().first()? {
         b'n' => None,
-        b't' | b'f' => Some(Kind::Truth),
-        b'-' | b'0'..=b'9' if value.parse::<i64>().is_ok() => Some(Kind::Whole),
-        b'-' | b'0'..=b'9' => Some(Kind::Number),
-        _ => Some(Kind::Text),
+        b't' | b'f' => Some(ColumnKind::Truth),
+        b'-' | b'0'..=b'9' if value.parse::<i64>().is_ok() => Some(ColumnKind::Whole),
+        b'-' | b'0'..=b'9' => Some(ColumnKind::Number),
+        _ => Some(ColumnKind::Text),
     }
 }
 
@@ -93,12 +95,12 @@ enum Written<'a> {
     /// Writer, and a flag that is true until the first row is written.
     Json(&'a mut dyn Write, bool),
     /// Writer, columns of the keys, and kinds of the columns after them.
-    Parquet(parquet::Writer<&'a mut dyn Write>, Vec<Typed>, Vec<Kind>),
+    Parquet(parquet::Writer<&'a mut dyn Write>, Vec<Typed>, Vec<ColumnKind>),
 }
 
 impl<'a> Table<'a> {
     /// Begins a table. `kept` supplies the kinds of columns in formats with types.
-    pub fn begin(plan: &'a Plan, columns: Columns, kept: &Kept, writer: &'a mut dyn Write) -> io::Result<Self> {
+    pub fn begin(plan: &'a Plan, columns: Columns, kept: &KeptColumns, writer: &'a mut dyn Write) -> io::Result<Self> {
         let keep = plan.settings.keep.iter().map(String::as_str);
         let names: Vec<&str> =
             std::iter::once("id").chain(plan.keys()).chain(RESULTS).chain(keep).chain([ERROR]).collect();
@@ -114,14 +116,14 @@ impl<'a> Table<'a> {
             }
             Columns::Parquet => {
                 let typed: Vec<Typed> = plan.points.varied().map(|(key, values)| Typed::of(key, values)).collect();
-                let results = RESULTS.map(|name| if name == STATUS { Kind::Text } else { Kind::Number });
+                let results = RESULTS.map(|name| if name == STATUS { ColumnKind::Text } else { ColumnKind::Number });
                 // A column without any value counts as numbers.
-                let kept = kept.0.iter().map(|kind| kind.unwrap_or(Kind::Number));
-                let kinds: Vec<Kind> = results.into_iter().chain(kept).chain([Kind::Text]).collect();
+                let kept = kept.0.iter().map(|kind| kind.unwrap_or(ColumnKind::Number));
+                let kinds: Vec<ColumnKind> = results.into_iter().chain(kept).chain([ColumnKind::Text]).collect();
                 let of_keys = typed.iter().map(|typed| (typed.name.clone(), typed.kind));
                 let of_results =
                     names[1 + typed.len()..].iter().zip(&kinds).map(|(name, kind)| (name.to_string(), *kind));
-                let all = std::iter::once(("id".to_owned(), Kind::Text)).chain(of_keys).chain(of_results);
+                let all = std::iter::once(("id".to_owned(), ColumnKind::Text)).chain(of_keys).chain(of_results);
                 let columns = all.map(|(name, kind)| Column { name, kind }).collect();
                 Written::Parquet(parquet::Writer::new(writer, columns)?, typed, kinds)
             }
@@ -130,7 +132,7 @@ impl<'a> Table<'a> {
     }
 
     /// Writes the row of a point; `line` is its line in the store.
-    pub fn row(&mut self, configuration: &Configuration<'_>, visit: &Visit<'_>, line: &str) -> io::Result<()> {
+    pub fn row(&mut self, configuration: &Configuration<'_>, visit: &PlanPoint<'_>, line: &str) -> io::Result<()> {
         let row: Figures<'_> = serde_json::from_str(line)?;
         let id = hex(visit.id);
         let keys = configuration.values.iter().chain(&visit.seed).map(|(_, value)| value);
@@ -179,7 +181,7 @@ fn texts<'a>(
 /// Column of a key.
 struct Typed {
     name: String,
-    kind: Kind,
+    kind: ColumnKind,
 }
 
 impl Typed {
@@ -188,19 +190,19 @@ impl Typed {
     fn of(key: &Key, values: &Values) -> Self {
         let name = key.name.clone();
         if name == "seed" {
-            return Self { name, kind: Kind::Unsigned };
+            return Self { name, kind: ColumnKind::Unsigned };
         }
         let all = || values.representatives().map(|i| values.value(i));
         if all().all(|value| matches!(value.kind, Form::Truth(_))) {
-            return Self { name, kind: Kind::Truth };
+            return Self { name, kind: ColumnKind::Truth };
         }
         let numbers: Option<Vec<Amount>> = all().map(|value| amount(&value)).collect();
         let numbers = numbers.filter(|all| all.windows(2).all(|pair| pair[0].is_like(pair[1])));
         let Some(unit) = numbers.as_ref().and_then(|all| all.first()).map(|number| number.unit) else {
-            return Self { name, kind: Kind::Text };
+            return Self { name, kind: ColumnKind::Text };
         };
         let is_whole = numbers.is_some_and(|all| all.iter().all(|number| number.unit == Unit::Whole));
-        let kind = if is_whole || unit == Unit::Bytes { Kind::Whole } else { Kind::Number };
+        let kind = if is_whole || unit == Unit::Bytes { ColumnKind::Whole } else { ColumnKind::Number };
         let suffix = unit.names().1;
         Self { name: name + suffix, kind }
     }
@@ -208,28 +210,30 @@ impl Typed {
     fn cell<'a>(&self, value: &'a Tree) -> Cell<'a> {
         let number = || amount(value);
         match (self.kind, &value.kind) {
-            (Kind::Text, Form::Text(text)) => Cell::Text(text.as_str().into()),
-            (Kind::Text, _) => Cell::Text(json(value).to_string().into()),
-            (Kind::Truth, Form::Truth(value)) => Cell::Truth(*value),
-            (Kind::Unsigned, Form::Whole(text)) => text.replace('_', "").parse().map_or(Cell::Null, Cell::Unsigned),
-            (Kind::Whole, Form::Whole(text)) => text.replace('_', "").parse().map_or(Cell::Null, Cell::Whole),
-            (Kind::Whole, _) => number().map_or(Cell::Null, |number| Cell::Whole(number.value as i64)),
+            (ColumnKind::Text, Form::Text(text)) => Cell::Text(text.as_str().into()),
+            (ColumnKind::Text, _) => Cell::Text(json(value).to_string().into()),
+            (ColumnKind::Truth, Form::Truth(value)) => Cell::Truth(*value),
+            (ColumnKind::Unsigned, Form::Whole(text)) => {
+                text.replace('_', "").parse().map_or(Cell::Null, Cell::Unsigned)
+            }
+            (ColumnKind::Whole, Form::Whole(text)) => text.replace('_', "").parse().map_or(Cell::Null, Cell::Whole),
+            (ColumnKind::Whole, _) => number().map_or(Cell::Null, |number| Cell::Whole(number.value as i64)),
             // Divided and not multiplied: 20 us are 2e-5 s to the last bit.
-            (Kind::Number, _) => number().map_or(Cell::Null, |number| Cell::Number(number.base())),
+            (ColumnKind::Number, _) => number().map_or(Cell::Null, |number| Cell::Number(number.base())),
             _ => Cell::Null,
         }
     }
 }
 
 /// Converts a JSON value to a cell of this kind.
-fn cell(kind: Kind, value: &str) -> Cell<'_> {
+fn cell(kind: ColumnKind, value: &str) -> Cell<'_> {
     match kind {
         _ if value == "null" => Cell::Null,
-        Kind::Truth => Cell::Truth(value == "true"),
-        Kind::Whole => value.parse().map_or(Cell::Null, Cell::Whole),
-        Kind::Unsigned => value.parse().map_or(Cell::Null, Cell::Unsigned),
-        Kind::Number => value.parse().map_or(Cell::Null, Cell::Number),
-        Kind::Text => Cell::Text(serde_json::from_str::<String>(value).map_or(value.into(), Cow::Owned)),
+        ColumnKind::Truth => Cell::Truth(value == "true"),
+        ColumnKind::Whole => value.parse().map_or(Cell::Null, Cell::Whole),
+        ColumnKind::Unsigned => value.parse().map_or(Cell::Null, Cell::Unsigned),
+        ColumnKind::Number => value.parse().map_or(Cell::Null, Cell::Number),
+        ColumnKind::Text => Cell::Text(serde_json::from_str::<String>(value).map_or(value.into(), Cow::Owned)),
     }
 }
 
@@ -249,7 +253,7 @@ mod tests {
     use crate::reading::tree;
 
     /// Returns name and kind of the column of these values, and the first value in it.
-    fn typed(name: &str, values: &[Form]) -> (String, Kind, String) {
+    fn typed(name: &str, values: &[Form]) -> (String, ColumnKind, String) {
         let at = Span::new(0, 0);
         let key = Key { name: name.to_owned(), path: Vec::new(), at };
         let values: Vec<Tree> = values.iter().map(|kind| Tree { span: at, kind: kind.clone() }).collect();
@@ -262,33 +266,39 @@ mod tests {
     fn numbers_of_one_dimension_are_numbers_in_its_unit() {
         let texts = |texts: &[&str]| texts.iter().map(|text| Form::Text(text.to_string())).collect::<Vec<_>>();
         let is = |name: &str, kind, cell: &str| (name.to_owned(), kind, cell.to_owned());
-        assert_eq!(typed("size", &texts(&["20 KB", "1 MiB"])), is("size_bytes", Kind::Whole, "Whole(20000)"));
-        assert_eq!(typed("jitter", &texts(&["20 us", "1 s"])), is("jitter_s", Kind::Number, "Number(2e-5)"));
+        assert_eq!(typed("size", &texts(&["20 KB", "1 MiB"])), is("size_bytes", ColumnKind::Whole, "Whole(20000)"));
+        assert_eq!(typed("jitter", &texts(&["20 us", "1 s"])), is("jitter_s", ColumnKind::Number, "Number(2e-5)"));
         assert_eq!(
             typed("topology.torus.bandwidth", &texts(&["8 Gbit/s", "2 GB/s"])),
-            is("topology.torus.bandwidth_bytes_per_s", Kind::Number, "Number(1000000000.0)")
+            is("topology.torus.bandwidth_bytes_per_s", ColumnKind::Number, "Number(1000000000.0)")
         );
-        assert_eq!(typed("x", &texts(&["5 %"])), is("x_percent", Kind::Number, "Number(5.0)"));
+        assert_eq!(typed("x", &texts(&["5 %"])), is("x_percent", ColumnKind::Number, "Number(5.0)"));
         // Two dimensions, or a word among numbers: the texts stay unchanged.
-        assert_eq!(typed("x", &texts(&["1 KB", "1 s"])), is("x", Kind::Text, "Text(\"1 KB\")"));
-        assert_eq!(typed("x", &texts(&["1 KB", "all"])), is("x", Kind::Text, "Text(\"1 KB\")"));
-        assert_eq!(typed("sharing", &texts(&["max-min"])), is("sharing", Kind::Text, "Text(\"max-min\")"));
+        assert_eq!(typed("x", &texts(&["1 KB", "1 s"])), is("x", ColumnKind::Text, "Text(\"1 KB\")"));
+        assert_eq!(typed("x", &texts(&["1 KB", "all"])), is("x", ColumnKind::Text, "Text(\"1 KB\")"));
+        assert_eq!(typed("sharing", &texts(&["max-min"])), is("sharing", ColumnKind::Text, "Text(\"max-min\")"));
     }
 
     #[test]
     fn whole_numbers_flags_and_seeds_are_what_they_are() {
         let whole = |text: &str| Form::Whole(text.to_owned());
         let is = |name: &str, kind, cell: &str| (name.to_owned(), kind, cell.to_owned());
-        assert_eq!(typed("p", &[whole("9_007_199_254_740_993")]), is("p", Kind::Whole, "Whole(9007199254740993)"));
-        assert_eq!(typed("p", &[whole("3"), Form::Decimal("0.5".to_owned())]), is("p", Kind::Number, "Number(3.0)"));
+        assert_eq!(
+            typed("p", &[whole("9_007_199_254_740_993")]),
+            is("p", ColumnKind::Whole, "Whole(9007199254740993)")
+        );
+        assert_eq!(
+            typed("p", &[whole("3"), Form::Decimal("0.5".to_owned())]),
+            is("p", ColumnKind::Number, "Number(3.0)")
+        );
         assert_eq!(
             typed("seed", &[whole("18446744073709551615")]),
-            is("seed", Kind::Unsigned, "Unsigned(18446744073709551615)")
+            is("seed", ColumnKind::Unsigned, "Unsigned(18446744073709551615)")
         );
-        assert_eq!(typed("p", &[Form::Truth(true), Form::Truth(false)]), is("p", Kind::Truth, "Truth(true)"));
-        assert_eq!(typed("p", &[Form::Truth(true), whole("1")]), is("p", Kind::Text, "Text(\"true\")"));
+        assert_eq!(typed("p", &[Form::Truth(true), Form::Truth(false)]), is("p", ColumnKind::Truth, "Truth(true)"));
+        assert_eq!(typed("p", &[Form::Truth(true), whole("1")]), is("p", ColumnKind::Text, "Text(\"true\")"));
         let pair = Form::List(vec![Tree { span: Span::new(0, 0), kind: whole("4") }]);
-        assert_eq!(typed("shape", &[pair]), is("shape", Kind::Text, "Text(\"[4]\")"));
+        assert_eq!(typed("shape", &[pair]), is("shape", ColumnKind::Text, "Text(\"[4]\")"));
     }
 
     #[test]
@@ -296,19 +306,19 @@ mod tests {
         assert_eq!(
             ["1", "-2", "1.0", "1e3", "true", "null", "\"a\"", "[1]"].map(kind_of),
             [
-                Some(Kind::Whole),
-                Some(Kind::Whole),
-                Some(Kind::Number),
-                Some(Kind::Number),
-                Some(Kind::Truth),
+                Some(ColumnKind::Whole),
+                Some(ColumnKind::Whole),
+                Some(ColumnKind::Number),
+                Some(ColumnKind::Number),
+                Some(ColumnKind::Truth),
                 None,
-                Some(Kind::Text),
-                Some(Kind::Text),
+                Some(ColumnKind::Text),
+                Some(ColumnKind::Text),
             ]
         );
-        assert_eq!(cell(Kind::Number, "3"), Cell::Number(3.0));
-        assert_eq!(cell(Kind::Text, "\"a\\\"b\""), Cell::Text("a\"b".into()));
-        assert_eq!(cell(Kind::Text, "[1,2]"), Cell::Text("[1,2]".into()));
-        assert_eq!(cell(Kind::Whole, "null"), Cell::Null);
+        assert_eq!(cell(ColumnKind::Number, "3"), Cell::Number(3.0));
+        assert_eq!(cell(ColumnKind::Text, "\"a\\\"b\""), Cell::Text("a\"b".into()));
+        assert_eq!(cell(ColumnKind::Text, "[1,2]"), Cell::Text("[1,2]".into()));
+        assert_eq!(cell(ColumnKind::Whole, "null"), Cell::Null);
     }
 }

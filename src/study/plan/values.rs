@@ -82,7 +82,7 @@ enum Stride {
 }
 
 /// Largest number of values of a range.
-const MOST: f64 = 1e15;
+const MAX_VALUES: f64 = 1e15;
 /// Tolerance for rounding of the last value of a range, relative to its end.
 const ROUNDING: f64 = 1e-9;
 
@@ -158,7 +158,7 @@ impl Range {
                 count
             }
         };
-        if count > MOST {
+        if count > MAX_VALUES {
             return wrong(format!("\"{text}\" has more values than can be counted"), "take a longer step");
         }
         let in_words = |amount: Amount| match amount.unit {
@@ -258,7 +258,7 @@ impl Values {
 
     /// Returns the numbers of the values that are checked before anything runs: all of a short list, the ends
     /// of a range.
-    pub fn looked_at(&self) -> Vec<u64> {
+    pub fn checked_numbers(&self) -> Vec<u64> {
         let most = self.len();
         match self {
             Self::Listed(_) => (0..most.min(1000)).collect(),

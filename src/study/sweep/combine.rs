@@ -5,7 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashSet;
 
 use super::accuracy::known::known_of;
-use super::{Axis, Outcome, Point, Sweep};
+use super::{Axis, Point, SeedRun, Sweep};
 use crate::collective::Operation;
 use crate::diagnostic::Diagnostic;
 use crate::pattern::PatternSpec;
@@ -141,7 +141,7 @@ impl<'a> Choice<'a> {
 /// Summarizes the runs of a point, at least one, in a row.
 ///
 /// `cut_off` is the number of seeds whose faults leave messages without a route.
-pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRow {
+pub(super) fn row(point: &Point, runs: &[SeedRun], cut_off: u64) -> ComparisonRow {
     let n = runs.len() as f64;
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
     let mut makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.makespan_s).collect());
@@ -193,7 +193,7 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
 }
 
 /// Returns the estimate of the mean makespan of a row, or the first reason why there is none.
-fn estimated(makespan: &SeedStatistics, runs: &[Outcome]) -> Option<Estimated> {
+fn estimated(makespan: &SeedStatistics, runs: &[SeedRun]) -> Option<Estimated> {
     let all = || runs.iter().filter_map(|outcome| outcome.run.estimated.as_ref());
     let first = all().next()?;
     let Some([low_s, high_s]) = makespan.interval_s else {

@@ -201,7 +201,7 @@ impl Sweep {
 }
 
 /// Contribution of one run to its row.
-struct Outcome {
+struct SeedRun {
     seed: u64,
     run: Summary,
 }
@@ -222,15 +222,15 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
         became
     });
     // Results by point and seed.
-    let mut outcomes: BTreeMap<(usize, u64), Result<Became, SweepError>> =
+    let mut outcomes: BTreeMap<(usize, u64), Result<RunResult, SweepError>> =
         jobs.into_iter().zip(results).filter_map(|(job, result)| Some((job, result?))).collect();
     let mut rows = Vec::new();
     for (i, point) in points.iter().enumerate() {
         let (mut done, mut cut_off) = (Vec::new(), 0);
         for &seed in &point.seeds {
             match outcomes.remove(&(i, seed)).transpose()? {
-                Some(Became::Done(run)) => done.push(Outcome { seed, run: *run }),
-                Some(Became::CutOff) => cut_off += 1,
+                Some(RunResult::Done(run)) => done.push(SeedRun { seed, run: *run }),
+                Some(RunResult::CutOff) => cut_off += 1,
                 None => {}
             }
         }
@@ -242,26 +242,26 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
 }
 
 /// Result of one run.
-enum Became {
+enum RunResult {
     Done(Box<Summary>),
     /// Faults left messages without a route.
     CutOff,
 }
 
 /// Makes one run; returns `None` if it was ended.
-fn run_one(point: &Point, seed: u64, run: &Run<'_>) -> Option<Result<Became, SweepError>> {
+fn run_one(point: &Point, seed: u64, run: &Run<'_>) -> Option<Result<RunResult, SweepError>> {
     let again = (seed != point.scenario.seed()).then(|| point.scenario.with_seed(seed)).transpose();
     let run = match &again {
         Ok(again) => again.as_ref().unwrap_or(&point.scenario).measured(Some(run)),
-        Err(invalid) if invalid.is_cut_off() => return Some(Ok(Became::CutOff)),
+        Err(invalid) if invalid.is_cut_off() => return Some(Ok(RunResult::CutOff)),
         Err(invalid) => return Some(Err(invalid.clone().into())),
     };
     Some(match run.status {
         Status::Undone => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
-        Status::Complete => Ok(Became::Done(Box::new(run))),
+        Status::Complete => Ok(RunResult::Done(Box::new(run))),
         Status::Interrupted => return None,
         // Another seed may leave a route, so seeds without one are counted.
-        Status::Deadlocked if point.seeds.len() > 1 && run.is_cut_off() => Ok(Became::CutOff),
+        Status::Deadlocked if point.seeds.len() > 1 && run.is_cut_off() => Ok(RunResult::CutOff),
         Status::Deadlocked => Err(SweepError::Deadlocked {
             point: point.name(),
             seed,

@@ -20,11 +20,11 @@ use crate::system::System;
 const MOST_MESSAGES: u64 = 4_000_000;
 
 /// Smallest delay that counts as reaching a rank, as a part of the extra time of the slowest rank.
-const FELT: f64 = 0.01;
+const MIN_REACHED_PART: f64 = 0.01;
 
 /// Times of one message.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Went {
+struct MessageTimes {
     src: u32,
     dst: u32,
     /// Number among the messages of its sender, or among all messages.
@@ -34,10 +34,10 @@ struct Went {
 }
 
 /// Observations of one run.
-struct Seen {
+struct ObservedRun {
     summary: Summary,
     /// Messages by sender, receiver and number; empty if there are too many.
-    messages: Vec<Went>,
+    messages: Vec<MessageTimes>,
     /// End of each rank \[s\].
     ends: Vec<f64>,
     added: Vec<f64>,
@@ -59,7 +59,7 @@ pub fn cost_of_noise<W: Simulated>(
     }
     let system = scenario.system().clone().with_noise(NoiseTables::default());
     let without = scenario.with_system(system)?;
-    let (slow, fast) = rayon::join(|| see(scenario, control), || see(&without, control));
+    let (slow, fast) = rayon::join(|| observe(scenario, control), || observe(&without, control));
     if [&slow, &fast].iter().any(|seen| seen.summary.status != Status::Complete) {
         return Ok(None);
     }
@@ -75,7 +75,7 @@ pub fn cost_of_noise<W: Simulated>(
 }
 
 /// Runs a scenario and records its ranks and messages.
-fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
+fn observe<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> ObservedRun {
     let ranks = scenario.work().ranks();
     let added = Arc::new(Added::new(ranks));
     let keeps = scenario.work().messages() <= MOST_MESSAGES;
@@ -83,14 +83,14 @@ fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
     let mut transfers = Vec::new();
     let mut on_message = |message: &MessageRecord| {
         let &MessageRecord { src, dst, index, start_s, end_s, .. } = message;
-        messages.push(Went { src, dst, number: index, start_s, end_s });
+        messages.push(MessageTimes { src, dst, number: index, start_s, end_s });
     };
     let mut on_transfer = |transfer: &Transfer| {
         // Messages of collectives are not counted in advance.
         if transfers.len() as u64 <= MOST_MESSAGES {
             let &Transfer { src, dst, message, called, end, .. } = transfer;
             let (start_s, end_s) = (called.seconds(), end.seconds());
-            transfers.push(Went { src: src.0, dst: dst.0, number: message, start_s, end_s });
+            transfers.push(MessageTimes { src: src.0, dst: dst.0, number: message, start_s, end_s });
         }
     };
     let outcome = scenario.run(RunOptions {
@@ -117,11 +117,11 @@ fn see<W: Simulated>(scenario: &Scenario<W>, control: Control<'_>) -> Seen {
         }
     }
     let added = added.times().into_iter().map(|time| time.seconds()).collect();
-    Seen { summary: W::summary(&outcome), messages, ends, added }
+    ObservedRun { summary: W::summary(&outcome), messages, ends, added }
 }
 
 /// Compares the run with slow processors and the run without.
-fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
+fn compared(system: &System, slow: &ObservedRun, fast: &ObservedRun) -> NoiseReport {
     let (with_s, without_s) = (slow.summary.makespan_s, fast.summary.makespan_s);
     let cost_s = with_s - without_s;
     let most = (0..).zip(&slow.added).fold(
@@ -131,7 +131,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         },
     );
     // A difference by rounding is not a delay.
-    let felt = (FELT * most.1).max(1e-9 * with_s);
+    let felt = (MIN_REACHED_PART * most.1).max(1e-9 * with_s);
     let ranks = slow.ends.len();
     let mut all: Vec<RankDelay> = (0..ranks)
         .map(|rank| {
@@ -158,7 +158,7 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
         distances(&mut all, &sources, &slow.messages, system);
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let delayed = [FELT, 0.1, 0.5, 0.9].map(|part| {
+    let delayed = [MIN_REACHED_PART, 0.1, 0.5, 0.9].map(|part| {
         let more_than_s = (part * most.1).max(1e-9 * with_s);
         Delayed { more_than_s, ranks: all.iter().filter(|rank| rank.delay_s > more_than_s).count() as u32 }
     });
@@ -184,11 +184,14 @@ fn compared(system: &System, slow: &Seen, fast: &Seen) -> NoiseReport {
 }
 
 /// Pairs the same messages of both runs: the n-th that one sender sent to one receiver.
-fn pairs<'a>(slow: &'a [Went], fast: &'a [Went]) -> impl Iterator<Item = (&'a Went, &'a Went)> {
-    let between = |a: &Went, b: &Went| (a.src, a.dst) == (b.src, b.dst);
+fn pairs<'a>(
+    slow: &'a [MessageTimes],
+    fast: &'a [MessageTimes],
+) -> impl Iterator<Item = (&'a MessageTimes, &'a MessageTimes)> {
+    let between = |a: &MessageTimes, b: &MessageTimes| (a.src, a.dst) == (b.src, b.dst);
     let mut others = fast.chunk_by(between).peekable();
     slow.chunk_by(between).flat_map(move |these| {
-        let key = |chunk: &[Went]| (chunk[0].src, chunk[0].dst);
+        let key = |chunk: &[MessageTimes]| (chunk[0].src, chunk[0].dst);
         while others.next_if(|other| key(other) < key(these)).is_some() {}
         let same = others.next_if(|other| key(other) == key(these)).unwrap_or(&[]);
         these.iter().zip(same)
@@ -196,7 +199,7 @@ fn pairs<'a>(slow: &'a [Went], fast: &'a [Went]) -> impl Iterator<Item = (&'a We
 }
 
 /// Computes the distance of each rank from the sources, in consecutive messages and in links.
-fn distances(all: &mut [RankDelay], sources: &[u32], messages: &[Went], system: &System) {
+fn distances(all: &mut [RankDelay], sources: &[u32], messages: &[MessageTimes], system: &System) {
     let mut to: Vec<Vec<u32>> = vec![Vec::new(); all.len()];
     for chunk in messages.chunk_by(|a, b| (a.src, a.dst) == (b.src, b.dst)) {
         to[chunk[0].src as usize].push(chunk[0].dst);

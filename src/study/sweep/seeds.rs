@@ -8,15 +8,15 @@ use crate::simulation::{RunOptions, Simulated, Summary};
 use crate::study::runs::Runs;
 
 /// Largest number of seeds of one run or comparison.
-const MOST: u64 = 1 << 20;
+const MAX_SEEDS: u64 = 1 << 20;
 
 /// Returns `count` consecutive seeds from `first` on.
 ///
 /// # Errors
 /// More seeds than a run can have, or than exist.
 pub fn seeds_from(first: u64, count: u64) -> Result<Vec<u64>, Diagnostic> {
-    if count > MOST {
-        return Err(Diagnostic::new("too-large", format!("{count} seeds: at most {MOST} seeds at once")));
+    if count > MAX_SEEDS {
+        return Err(Diagnostic::new("too-large", format!("{count} seeds: at most {MAX_SEEDS} seeds at once")));
     }
     // Larger integers do not exist in TOML.
     match first.checked_add(count.saturating_sub(1)).filter(|last| i64::try_from(*last).is_ok()) {
@@ -52,15 +52,15 @@ pub fn over_seeds<W: Simulated>(
     let runs = Runs::new(control, vec![first.messages; rest.len()]);
     let results = runs.each(rest, |&seed, run| {
         let scenario = match scenario.with_seed(seed) {
-            Err(invalid) if invalid.is_cut_off() => return Some(Ok(Seeded::CutOff)),
+            Err(invalid) if invalid.is_cut_off() => return Some(Ok(SeedResult::CutOff)),
             Err(invalid) => return Some(Err(invalid)),
             Ok(scenario) => scenario,
         };
         let options = RunOptions { watch: Some(run), room: Some(0), ..RunOptions::default() };
         let run = W::summary(&scenario.run(options));
         match run.status {
-            Status::Complete => Some(Ok(Seeded::Took(run.makespan_s, run.half_s()))),
-            Status::Deadlocked if run.is_cut_off() => Some(Ok(Seeded::CutOff)),
+            Status::Complete => Some(Ok(SeedResult::Took(run.makespan_s, run.half_s()))),
+            Status::Deadlocked if run.is_cut_off() => Some(Ok(SeedResult::CutOff)),
             _ => None,
         }
     });
@@ -69,12 +69,12 @@ pub fn over_seeds<W: Simulated>(
     let (mut missing, mut cut_off) = (0, 0);
     for (seed, result) in rest.iter().zip(results) {
         match result.transpose()? {
-            Some(Seeded::Took(makespan, half)) => {
+            Some(SeedResult::Took(makespan, half)) => {
                 halves.push(half);
                 complete.0.push(*seed);
                 complete.1.push(makespan);
             }
-            Some(Seeded::CutOff) => cut_off += 1,
+            Some(SeedResult::CutOff) => cut_off += 1,
             None => missing += 1,
         }
     }
@@ -83,7 +83,7 @@ pub fn over_seeds<W: Simulated>(
 }
 
 /// Result of a run with another seed.
-enum Seeded {
+enum SeedResult {
     /// Makespan \[s\], and half of its interval if it is an estimate.
     Took(f64, f64),
     /// Faults left messages without a route.

@@ -5,7 +5,7 @@ use crate::base::Arrange;
 use crate::diagnostic::Diagnostic;
 use crate::node::{NodeSpec, ReceiveTime, ReceiveTimesSpec};
 use crate::player::{Observers, Play, Player, rules};
-use crate::prediction::computation::{ComputationData, Estimates, Machine, Take};
+use crate::prediction::computation::{ComputationData, Estimates, Machine, TimeRule};
 use crate::prediction::program::{BlockName, Blocks, Folded, Timing, unfold};
 use crate::program::Program;
 use crate::program::collectives::{CollectivesSpec, Expander};
@@ -24,18 +24,18 @@ const BLOCKS: usize = 5;
 pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Result<Variation, Vec<Diagnostic>> {
     let machines = vec![Machine { data: 0, scale: 1.0 }; folded.data.ranks as usize];
     let estimates = |take| Estimates::new(&folded.data, blocks, std::slice::from_ref(data), &machines, take);
-    let (means, lines, drawn) = (estimates(Take::Mean)?, estimates(Take::Line)?, estimates(Take::Draw(1))?);
-    let play = |mut timing: Mixed<'_>| -> Result<f64, Vec<Diagnostic>> {
+    let (means, lines, drawn) = (estimates(TimeRule::Mean)?, estimates(TimeRule::Line)?, estimates(TimeRule::Draw(1))?);
+    let play = |mut timing: MixedTiming<'_>| -> Result<f64, Vec<Diagnostic>> {
         Ok(ideal(&unfold(&folded.data, blocks, &mut timing, "")?).seconds())
     };
-    let mixed = |estimates: &Estimates, replaced| Mixed {
+    let mixed = |estimates: &Estimates, replaced| MixedTiming {
         times: &folded.times,
         estimates: estimates.clone(),
         replaced,
         rank: 0,
         next: 0,
     };
-    let recorded_s = play(mixed(&means, Replaced::None))?;
+    let recorded_s = play(mixed(&means, EstimatedBlocks::None))?;
     let mut varying: Vec<_> = data
         .blocks
         .iter()
@@ -56,7 +56,7 @@ pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Re
     let mut found = Vec::new();
     for (block, executions, mean_s, deviation_s) in varying {
         let BlockName { from, to } = block.name.clone();
-        let with = play(mixed(&lines, Replaced::One(block.block)))?;
+        let with = play(mixed(&lines, EstimatedBlocks::One(block.block)))?;
         found.push(BlockVariation {
             block: block.block + 1,
             from,
@@ -70,30 +70,30 @@ pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Re
     }
     Ok(Variation {
         recorded_s,
-        means_s: play(mixed(&means, Replaced::All))?,
-        lines_s: play(mixed(&lines, Replaced::All))?,
-        drawn_s: play(mixed(&drawn, Replaced::All))?,
+        means_s: play(mixed(&means, EstimatedBlocks::All))?,
+        lines_s: play(mixed(&lines, EstimatedBlocks::All))?,
+        drawn_s: play(mixed(&drawn, EstimatedBlocks::All))?,
         blocks: found,
     })
 }
 
 /// Blocks that take an estimate instead of their recorded times.
 #[derive(Clone, Copy)]
-enum Replaced {
+enum EstimatedBlocks {
     None,
     One(u32),
     All,
 }
 
-struct Mixed<'a> {
+struct MixedTiming<'a> {
     times: &'a [Vec<Time>],
     estimates: Estimates,
-    replaced: Replaced,
+    replaced: EstimatedBlocks,
     rank: usize,
     next: usize,
 }
 
-impl Timing for Mixed<'_> {
+impl Timing for MixedTiming<'_> {
     fn rank(&mut self, rank: u32) {
         (self.rank, self.next) = (rank as usize, 0);
         self.estimates.rank(rank);
@@ -103,8 +103,8 @@ impl Timing for Mixed<'_> {
         let recorded = self.times.get(self.rank).and_then(|times| times.get(self.next)).copied().unwrap_or_default();
         self.next += 1;
         match self.replaced {
-            Replaced::All => self.estimates.time(block, execution),
-            Replaced::One(one) if one == block => self.estimates.time(block, execution),
+            EstimatedBlocks::All => self.estimates.time(block, execution),
+            EstimatedBlocks::One(one) if one == block => self.estimates.time(block, execution),
             _ => recorded,
         }
     }

@@ -15,7 +15,7 @@ use super::{End, Failure, Voice, caveats, extension, progress};
 use args::{ExtendArgs, FoldArgs, ProgramVerb, ShowArgs};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
-use hayase::prediction::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
+use hayase::prediction::computation::{self, ComputationData, Estimates, Machine, Pool, TimeRule, gather};
 use hayase::prediction::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
 use hayase::program::caveats::Caveats;
 use hayase::report::variation::Variation;
@@ -264,7 +264,7 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(times) = times.as_ref().filter(|times| !fits(times)) {
         // What it holds is looked up by name, as a prediction does.
         let machines = vec![Machine { data: 0, scale: 1.0 }; data.ranks as usize];
-        Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, Take::Mean).map_err(invalid)?;
+        Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, TimeRule::Mean).map_err(invalid)?;
         voice.hint(
             "the computation data is of another form of the program: times are shown where numbers of blocks agree",
         );

@@ -11,7 +11,7 @@ use super::files::{Opened, parts, same_file, text, twice};
 use super::progress::{self, PointsMonitor};
 use super::{End, Failure, Voice, asked, extension, interrupt, options, print, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::plan::{self, Counts, Faults, Merged, Plan, Ran, RunControl, Shard, StoreError};
+use hayase::plan::{self, Counts, Faults, Merged, Plan, RunControl, RunSummary, Shard, StoreError};
 use hayase::units::count;
 use hayase_output::table::{self, grouped};
 
@@ -167,7 +167,7 @@ fn write(path: &Path, kind: Kind, plan: &Plan, folder: &Path, args: &SweepArgs, 
 }
 
 /// `1,000 points: 998 run, 2 of them failed`.
-fn in_words(ran: &Ran, args: &SweepArgs) -> String {
+fn in_words(ran: &RunSummary, args: &SweepArgs) -> String {
     let shard = args.shard.map(|shard| format!("shard {}/{}: ", shard.index, shard.of)).unwrap_or_default();
     let failed = if ran.failed > 0 { format!(", {} of them failed", grouped(ran.failed)) } else { String::new() };
     let there = match ran.there {

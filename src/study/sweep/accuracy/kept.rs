@@ -30,13 +30,13 @@ pub type Run = (Option<u32>, Played);
 
 /// Folder of cached runs.
 #[derive(Debug)]
-pub struct Kept {
+pub struct RunCache {
     folder: PathBuf,
     /// First error of writing a run.
     failed: Mutex<Option<io::Error>>,
 }
 
-impl Kept {
+impl RunCache {
     /// Opens a folder of runs; it is created when the first run is written.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, failed: Mutex::default() }

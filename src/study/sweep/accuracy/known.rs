@@ -20,7 +20,7 @@ const MAP: &str = include_str!("known.csv");
 
 /// Largest distances of a case for the first, second and third of the margins; a case beyond the last is not
 /// near.
-const NEAR: [f64; 3] = [2.0, 5.0, 9.0];
+const NEAR_DISTANCES: [f64; 3] = [2.0, 5.0, 9.0];
 
 /// Distance of another pattern of the same kind, or of another placement.
 const OTHER: f64 = 2.0;
@@ -34,7 +34,7 @@ struct Map {
     models: Vec<&'static str>,
     /// Margin for each model, kind of switches and distance: 95 of 100 cases lie within the range of their
     /// nearest cases widened by it.
-    margins: Vec<[[f64; NEAR.len()]; SWITCHES.len()]>,
+    margins: Vec<[[f64; NEAR_DISTANCES.len()]; SWITCHES.len()]>,
     picks: Vec<Picks>,
     lines: Vec<Line>,
 }
@@ -61,7 +61,7 @@ struct Line {
 }
 
 /// Case of the map; its errors are parsed on demand.
-struct Known {
+struct MapCase {
     topology: &'static str,
     nodes: u32,
     pattern: &'static str,
@@ -74,20 +74,20 @@ struct Known {
 }
 
 /// Number of columns before those of models.
-const NAMED: usize = 10;
+const LEADING_COLUMNS: usize = 10;
 
 impl Map {
     /// Reads the map. Malformed lines are left out: the tests read all lines.
     fn read(text: &'static str) -> Self {
         let version = text.lines().find_map(|line| line.strip_prefix("# version "));
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-        let models = lines.next().map(|heading| heading.split(',').skip(NAMED).collect()).unwrap_or_default();
+        let models = lines.next().map(|heading| heading.split(',').skip(LEADING_COLUMNS).collect()).unwrap_or_default();
         let lines = lines.filter_map(Line::read).collect();
         let margins = text.lines().filter_map(|line| line.strip_prefix("# margins "));
         let margins = margins.map(|line| {
             let mut switches = line.split(';').map(|part| {
                 let mut margins = part.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
-                [(); NEAR.len()].map(|()| margins.next().unwrap_or_default() / 100.0)
+                [(); NEAR_DISTANCES.len()].map(|()| margins.next().unwrap_or_default() / 100.0)
             });
             [(); SWITCHES.len()].map(|()| switches.next().unwrap_or_default())
         });
@@ -119,9 +119,9 @@ impl Line {
     }
 }
 
-impl Known {
+impl MapCase {
     fn read(line: &'static str) -> Option<Self> {
-        let mut cells = line.splitn(NAMED + 1, ',');
+        let mut cells = line.splitn(LEADING_COLUMNS + 1, ',');
         let mut next = || cells.next();
         let (topology, family, nodes, pattern) = (next()?, next()?, next()?.parse().ok()?, next()?);
         let words = [family, next()?, next()?, next()?, next()?];
@@ -143,7 +143,7 @@ impl Known {
 
     /// Returns the distance from a case: factors of two of nodes and of sizes, half of those of messages per
     /// node, and [`OTHER`] for another pattern and for another placement. Returns `None` if family, kind of
-    /// pattern, routing or injection differ, or if the case is farther than the last of [`NEAR`].
+    /// pattern, routing or injection differ, or if the case is farther than the last of [`NEAR_DISTANCES`].
     fn distance(&self, case: &AccuracyCase) -> Option<f64> {
         let [family, kind, placement, routing, injection] = self.words;
         let alike =
@@ -159,7 +159,7 @@ impl Known {
             + twos(self.messages_per_node, messages) / 2.0
             + if is_same_pattern(self.pattern, &case.pattern) { 0.0 } else { OTHER }
             + if placement == case.placement { 0.0 } else { OTHER };
-        (distance <= NEAR[NEAR.len() - 1]).then_some(distance)
+        (distance <= NEAR_DISTANCES[NEAR_DISTANCES.len() - 1]).then_some(distance)
     }
 }
 
@@ -224,12 +224,12 @@ pub fn picks_of(model: &str) -> Option<Picks> {
 fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
     let kind = format!(",{},", case.kind);
     let of_family = map.lines.iter().filter(|line| line.family == case.family && line.text.contains(&kind));
-    let read = of_family.filter_map(|line| Known::read(line.text));
-    let mut near: Vec<(f64, Known)> = read.filter_map(|known| Some((known.distance(case)?, known))).collect();
+    let read = of_family.filter_map(|line| MapCase::read(line.text));
+    let mut near: Vec<(f64, MapCase)> = read.filter_map(|known| Some((known.distance(case)?, known))).collect();
     let least = near.iter().map(|(distance, _)| *distance).fold(f64::INFINITY, f64::min);
     near.retain(|(distance, _)| *distance <= least + 0.01);
-    let far = NEAR.iter().position(|most| least <= *most).unwrap_or_default();
-    let near: Vec<Known> = near.into_iter().map(|(_, known)| known).collect();
+    let far = NEAR_DISTANCES.iter().position(|most| least <= *most).unwrap_or_default();
+    let near: Vec<MapCase> = near.into_iter().map(|(_, known)| known).collect();
     let mut against = Vec::new();
     for (column, name) in map.models.iter().enumerate() {
         for (which, switches) in SWITCHES.iter().enumerate() {
@@ -257,7 +257,7 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
     KnownAccuracy { model: model.to_owned(), against, cases, map: map.version.clone(), text, leaves_out: None }
 }
 
-impl Known {
+impl MapCase {
     /// Returns the name of the case: `torus-8x8, all-to-all-pairwise, 1 MB, random`.
     fn name(&self) -> String {
         let Self { topology, pattern, size_bytes, words: [_, _, placement, ..], .. } = self;
@@ -267,7 +267,7 @@ impl Known {
 
 /// Formats a summary line: `max-min, 1 MB, random placement, torus-16x16: -42 to -21 % against input-queued
 /// switches ...`.
-fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[Known], distance: f64) -> String {
+fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[MapCase], distance: f64) -> String {
     if against.is_empty() {
         return "no case of the map is near; `hayase accuracy` measures it".to_owned();
     }
@@ -415,7 +415,7 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,53,1000000,-5;1;2,-3";
     fn every_line_of_the_map_that_is_built_in_is_read() {
         let map = Map::built_in();
         let lines = MAP.lines().filter(|line| !line.starts_with('#')).count();
-        let cases: Vec<Known> = map.lines.iter().filter_map(|line| Known::read(line.text)).collect();
+        let cases: Vec<MapCase> = map.lines.iter().filter_map(|line| MapCase::read(line.text)).collect();
         assert_eq!(cases.len(), lines - 1);
         assert!(!map.version.is_empty() && map.models.contains(&"max-min") && MAP.len() < 80_000);
         assert_eq!((map.margins.len(), map.picks.len()), (map.models.len(), map.models.len()));

@@ -32,9 +32,9 @@ use crate::units::Bytes;
 pub use case::case_of;
 pub use known::{Picks, known, known_of, picks_of};
 
-use kept::Kept;
+use kept::RunCache;
 use models::{Model, Reference, Settings};
-use played::{Difference, Played, Unplayed, play};
+use played::{Difference, PlayError, Played, play};
 
 /// Comparison of models with references over every combination of the listed values. An empty list takes the
 /// usual values.
@@ -63,7 +63,7 @@ pub struct AccuracySweep {
 pub struct Cases {
     title: String,
     all: Vec<Case>,
-    kept: Option<Kept>,
+    kept: Option<RunCache>,
 }
 
 /// One case.
@@ -163,7 +163,7 @@ impl AccuracySweep {
             }
         }
         mistakes.none()?;
-        Ok(Cases { title: self.grid.title.clone(), all, kept: self.keep.clone().map(Kept::new) })
+        Ok(Cases { title: self.grid.title.clone(), all, kept: self.keep.clone().map(RunCache::new) })
     }
 
     /// Builds one case with everything that is to be played.
@@ -198,19 +198,19 @@ impl AccuracySweep {
         for &reference in references.iter().filter(|reference| reference.applies(network)) {
             for buffer in if reference.has_buffer() { buffers } else { &usual } {
                 let settings = reference.settings(network, *buffer, packets);
-                let against = case.plays(settings, hops / reference.speed, hops);
+                let against = case.part_index(settings, hops / reference.speed, hops);
                 for &model in models {
                     let Some((settings, channels)) = model.settings(network, reference, packets, case.names.size_bytes)
                     else {
                         continue;
                     };
                     let (seconds, hops) = if model.is_packets() {
-                        let hops = f64::from(models::FEW) * hops_of_messages;
+                        let hops = f64::from(models::FEW_PACKETS) * hops_of_messages;
                         (hops / reference.speed, hops)
                     } else {
                         (case.names.messages as f64 * model.seconds_a_message, 0.0)
                     };
-                    let part = case.plays(settings, seconds, hops);
+                    let part = case.part_index(settings, seconds, hops);
                     let parts = [part, against];
                     case.pairs.push(Pair {
                         model: model.name,
@@ -222,8 +222,9 @@ impl AccuracySweep {
                 }
             }
         }
-        if packets == Some(models::FEW) && models.iter().all(|model| model.is_packets()) {
-            let message = format!("`few-packets` is the reference itself with {} packets a message", models::FEW);
+        if packets == Some(models::FEW_PACKETS) && models.iter().all(|model| model.is_packets()) {
+            let message =
+                format!("`few-packets` is the reference itself with {} packets a message", models::FEW_PACKETS);
             let help = "name another model (--models max-min,few-packets), or another --packets-per-message";
             return Err(Diagnostic::new("wrong-choice", message).help(help));
         }
@@ -260,7 +261,7 @@ fn has_no_size(invalid: &Invalid) -> bool {
 
 impl Case {
     /// Adds a part, or finds it among the parts, and returns its position.
-    fn plays(&mut self, settings: Settings, seconds: f64, packet_hops: f64) -> usize {
+    fn part_index(&mut self, settings: Settings, seconds: f64, packet_hops: f64) -> usize {
         if let Some(known) = self.parts.iter().position(|part| part.settings == settings) {
             return known;
         }
@@ -284,10 +285,10 @@ impl Part {
 }
 
 /// Result of one run: the packets of a buffer, and the times; or the reason why there are none.
-type Ran = Result<(Option<u32>, Played), String>;
+type PartResult = Result<(Option<u32>, Played), String>;
 
 /// Results of one case with one seed, filled in as runs end.
-type Group = Vec<Option<Ran>>;
+type Group = Vec<Option<PartResult>>;
 
 impl Cases {
     /// Estimates the work of the sweep.
@@ -307,7 +308,7 @@ impl Cases {
 
     /// Returns the first error of writing a cached run, if there was one.
     pub fn unkept(&self) -> Option<io::Error> {
-        self.kept.as_ref().and_then(Kept::failure)
+        self.kept.as_ref().and_then(RunCache::failure)
     }
 
     /// Returns the file in which a run is cached.
@@ -363,7 +364,7 @@ impl Cases {
         seed: u64,
         watch: &Run<'_>,
         clock: &(dyn Fn() -> f64 + Sync),
-    ) -> Option<Ran> {
+    ) -> Option<PartResult> {
         let file = self.file(part, seed);
         if let Some(run) = file.as_ref().and_then(|file| kept::read(file, case.names.messages)) {
             return Some(Ok(run));
@@ -383,7 +384,7 @@ fn run_one(
     seed: u64,
     watch: &Run<'_>,
     clock: &(dyn Fn() -> f64 + Sync),
-) -> Option<Ran> {
+) -> Option<PartResult> {
     let scenario = match settings.on(case.loader.clone()).seed(seed).load() {
         Ok(scenario) => scenario,
         Err(invalid) => {
@@ -396,8 +397,8 @@ fn run_one(
     };
     match play(work, scenario.system(), watch, clock) {
         Ok(played) => Some(Ok((buffer(&scenario, work), played))),
-        Err(Unplayed::Interrupted) => None,
-        Err(Unplayed::Deadlocked) => Some(Err("its packets wait for each other in a circle".to_owned())),
+        Err(PlayError::Interrupted) => None,
+        Err(PlayError::Deadlocked) => Some(Err("its packets wait for each other in a circle".to_owned())),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::scenario::Loader;
 const FLAG: &str = "--models, --references";
 
 /// Packets of a mean message of the model `few-packets`.
-pub const FEW: u32 = 7;
+pub const FEW_PACKETS: u32 = 7;
 
 /// Model that is compared with packet models.
 #[derive(Clone, Copy, Debug)]
@@ -165,9 +165,8 @@ impl Model {
                 Some((settings, Some(channels.unwrap_or("classes"))))
             }
             // Its buffers are counted in its own large packets.
-            ModelKind::FewPackets => {
-                (packets_per_message != Some(FEW)).then(|| (reference.settings(network, None, Some(FEW)), None))
-            }
+            ModelKind::FewPackets => (packets_per_message != Some(FEW_PACKETS))
+                .then(|| (reference.settings(network, None, Some(FEW_PACKETS)), None)),
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Played {
 
 /// Reason why a run has no results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unplayed {
+pub enum PlayError {
     Interrupted,
     Deadlocked,
 }
@@ -66,17 +66,17 @@ pub fn play(
     system: &System,
     watch: &dyn Watch,
     clock: &(dyn Fn() -> f64 + Sync),
-) -> Result<Played, Unplayed> {
+) -> Result<Played, PlayError> {
     let mut times = Times::new(&*work.pattern);
     let begun = clock();
     let outcome = work
         .watched(system, &mut |now, flight| times.delivered(now, flight), Some(watch))
-        .ok_or(Unplayed::Interrupted)?;
+        .ok_or(PlayError::Interrupted)?;
     let cpu_s = clock() - begun;
     match outcome.stop {
         Stop::Done => {}
-        Stop::Interrupted => return Err(Unplayed::Interrupted),
-        Stop::Deadlock(_) | Stop::Gridlock(_) => return Err(Unplayed::Deadlocked),
+        Stop::Interrupted => return Err(PlayError::Interrupted),
+        Stop::Deadlock(_) | Stop::Gridlock(_) => return Err(PlayError::Deadlocked),
     }
     let ends = times.first.iter().copied().skip(1).chain([times.under_way_s.len()]);
     let sends = times.first.iter().zip(ends).map(|(first, end)| end > *first);

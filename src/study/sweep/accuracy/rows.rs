@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::played::error;
-use super::{Case, Difference, Pair, Ran};
+use super::{Case, Difference, Pair, PartResult};
 use crate::report::{ACCURACY_SCHEMA, Accuracy, AccuracyRow, LeftOut, Sample};
 
 /// Differences by case, pair and seed, as runs end.
@@ -17,7 +17,7 @@ pub(super) struct Collected {
 
 impl Collected {
     /// Compares all models of a case with all references, for one seed.
-    pub fn add(&mut self, number: usize, case: &Case, seed: u64, ran: &[Option<Ran>]) {
+    pub fn add(&mut self, number: usize, case: &Case, seed: u64, ran: &[Option<PartResult>]) {
         for (which, one) in ran.iter().enumerate() {
             if let Some(Err(reason)) = one {
                 self.left_out.entry((number, which)).or_insert_with(|| reason.clone());

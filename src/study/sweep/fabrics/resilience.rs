@@ -49,7 +49,7 @@ pub(super) fn resilience(fabric: &Fabric, cables: &[Cable], seeds: impl Iterator
 
 /// Returns the part of the cables that have failed when the first nodes are separated.
 fn parts_at(fabric: &Fabric, cables: &[Cable], order: &[Cable]) -> Option<f64> {
-    let mut joined = Joined::new(fabric);
+    let mut joined = Components::new(fabric);
     for cable in cables.iter().filter(|cable| !matches!(fabric.link(cable.link).role, LinkRole::Network { .. })) {
         joined.join(cable.ends);
     }
@@ -64,7 +64,7 @@ fn parts_at(fabric: &Fabric, cables: &[Cable], order: &[Cable]) -> Option<f64> {
 }
 
 /// Connected components of vertices, as a union-find.
-struct Joined {
+struct Components {
     above: Vec<u32>,
     /// For each root: true if its component has a node.
     has_node: Vec<bool>,
@@ -72,7 +72,7 @@ struct Joined {
     parts: u32,
 }
 
-impl Joined {
+impl Components {
     fn new(fabric: &Fabric) -> Self {
         let vertices = fabric.graph().node_count() as u32;
         let has_node = (0..vertices).map(|vertex| vertex < fabric.nodes()).collect();

@@ -107,7 +107,7 @@ impl WhatIf {
                     Err(invalid) => return Some(Err(invalid)),
                 };
                 let (point, events) = point(trial, &run, base.summary.makespan_s)?;
-                let note = self.follows(trial).map(|(note, _)| note);
+                let note = self.required_change(trial).map(|(note, _)| note);
                 Some(Ok((WhatIfPoint { note, ..point }, events)))
             });
             varied = self.varied.iter().map(named).collect();
@@ -180,7 +180,7 @@ impl WhatIf {
 
     /// Returns the change of another parameter of the node model that this trial requires, for people and as
     /// an assignment.
-    fn follows(&self, trial: &Trial) -> Option<(String, String)> {
+    fn required_change(&self, trial: &Trial) -> Option<(String, String)> {
         let Change::Set(assignment) = &trial.change else { return None };
         let Work::Program(_) = self.base.work() else { return None };
         let node = self.base.system().node();
@@ -206,7 +206,7 @@ impl WhatIf {
             (Change::CpuSpeed(_), None) => Ok(self.base.clone()),
             (Change::Set(assignment), program) => {
                 let mut loader = self.loader.clone().set("--vary", assignment);
-                if let Some((_, follows)) = self.follows(trial) {
+                if let Some((_, follows)) = self.required_change(trial) {
                     loader = loader.set("--vary", &follows);
                 }
                 // A program that the change does not affect need not be read again.
@@ -265,7 +265,7 @@ fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64
     let failed = match summary.status {
         Status::Interrupted => return None,
         Status::Deadlocked => Some("deadlocks".to_owned()),
-        Status::Undone => Some(lost(summary)),
+        Status::Undone => Some(undone_reason(summary)),
         Status::Complete => None,
     };
     let time_s = failed.is_none().then_some(summary.makespan_s);
@@ -275,7 +275,7 @@ fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64
 }
 
 /// Returns the reason why a farm has no time.
-fn lost(summary: &Summary) -> String {
+fn undone_reason(summary: &Summary) -> String {
     format!("all workers are lost, and {}", not_done(summary.undone))
 }
 
