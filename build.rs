@@ -18,12 +18,12 @@ fn main() -> io::Result<()> {
         let mut files: Vec<PathBuf> =
             fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
         files.sort_by_key(|file| file.with_extension(""));
-        let _ = writeln!(list, "const {constant}: &[Named] = &[");
+        let _ = writeln!(list, "const {constant}: &[LibraryEntry] = &[");
         for file in files {
             let name = |name: Option<&std::ffi::OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
             if file.extension().is_some_and(|extension| extension == "toml") {
                 let name = name(file.file_stem());
-                let _ = writeln!(list, "    Named {{ name: {name:?}, text: include_str!({file:?}) }},");
+                let _ = writeln!(list, "    LibraryEntry {{ name: {name:?}, text: include_str!({file:?}) }},");
             } else {
                 let _ = writeln!(others, "    ({:?}, include_bytes!({file:?})),", name(file.file_name()));
             }

@@ -19,11 +19,11 @@ use crate::base::Arrange;
 use crate::rng::Stream;
 
 /// Number of tasks drawn in a cell, the smallest that shows how much times scatter.
-const DRAWN: usize = 2;
+const TASKS_PER_CELL: usize = 2;
 /// Number of executed tasks that the variance of the parent cell counts for.
-const INHERITED: f64 = 2.0;
+const PARENT_WEIGHT: f64 = 2.0;
 /// Part of the variance of all tasks that is expected in each cell.
-const EVERYWHERE: f64 = 0.04;
+const BACKGROUND_PART: f64 = 0.04;
 
 /// A box of tasks.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Cell {
 
     /// Returns the number of tasks to draw.
     fn drawn(&self) -> usize {
-        self.left().min(DRAWN)
+        self.left().min(TASKS_PER_CELL)
     }
 
     /// Halves the cell along the dimension in which it spans the largest part of the grid; `None` for a
@@ -64,7 +64,7 @@ impl Cell {
             let mut extents = self.grid.extents().to_vec();
             extents[dimension] = extent;
             let (n, squares) = squares(executed, &tasks);
-            let variance = (squares + INHERITED * self.variance) / ((n - 1.0).max(0.0) + INHERITED);
+            let variance = (squares + PARENT_WEIGHT * self.variance) / ((n - 1.0).max(0.0) + PARENT_WEIGHT);
             let path = self.path | bit << (63 - self.depth);
             Some(Self { grid: TaskGrid::new(extents).ok()?, executed: tasks, variance, path, depth: self.depth + 1 })
         };
@@ -102,7 +102,7 @@ pub(super) fn divide(executed: &Executed, known: &[usize], grid: &TaskGrid, fres
     let whole = Cell { grid: grid.clone(), executed: known.to_vec(), variance: all, path: 0, depth: 0 };
     let key = |cell: &Cell, i: usize| {
         let left = cell.left() as f64;
-        (OrderedFloat(left * (cell.variance + EVERYWHERE * all).sqrt()), OrderedFloat(left), Reverse(i))
+        (OrderedFloat(left * (cell.variance + BACKGROUND_PART * all).sqrt()), OrderedFloat(left), Reverse(i))
     };
     let mut drawn = whole.drawn();
     let mut heap = BinaryHeap::from([key(&whole, 0)]);
@@ -113,7 +113,7 @@ pub(super) fn divide(executed: &Executed, known: &[usize], grid: &TaskGrid, fres
         let Some([lower, upper]) = cells[i].halves(executed, grid) else { continue };
         drawn = drawn + lower.drawn() + upper.drawn() - cells[i].drawn();
         for (cell, at) in [(&lower, i), (&upper, cells.len())] {
-            if cell.left() > DRAWN {
+            if cell.left() > TASKS_PER_CELL {
                 heap.push(key(cell, at));
             }
         }

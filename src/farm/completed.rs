@@ -3,7 +3,7 @@
 
 use super::cells::squares;
 use super::costs::Costs;
-use super::plan::Played;
+use super::plan::ReplayedPlan;
 use super::play::{Policy, run};
 use super::tasks::{Sizes, Tasks};
 use super::workers::Workers;
@@ -13,9 +13,9 @@ use crate::rng::Stream;
 use crate::units::Time;
 
 /// Number of random completions from which the interval of a predicted time is computed.
-const TRIES: u64 = 5;
+const COMPLETIONS: u64 = 5;
 
-impl Played<'_> {
+impl ReplayedPlan<'_> {
     /// Returns all tasks. Executed tasks keep their times. Each other task resembles a random one that the
     /// last round drew in its cell, with times scaled to the estimated work.
     ///
@@ -60,7 +60,7 @@ impl Played<'_> {
 
     /// Predicts the time with each crew, with the lower and upper end of its 95 % interval.
     ///
-    /// The interval combines the error of the work and the scatter over draws of [`Played::tasks`] as a sum
+    /// The interval combines the error of the work and the scatter over draws of [`ReplayedPlan::tasks`] as a sum
     /// of squares. It adds an allowance for the last tasks of a run, as far as they are not executed and
     /// differ from their neighbours: all workers may end together, or one of them with a task longer than any
     /// so far.
@@ -74,16 +74,16 @@ impl Played<'_> {
         let width = if work > 0.0 { half / work } else { 0.0 };
         let [less, more] = [1.0 - width, 1.0 + width].map(|factor| tasks.scaled(factor.max(0.0)));
         let mut tries: Vec<Vec<f64>> = vec![Vec::new(); crews.len()];
-        for number in 0..TRIES {
+        for number in 0..COMPLETIONS {
             let tasks = self.tasks(number);
             tries.iter_mut().zip(crews).for_each(|(tries, crew)| tries.push(time(&tasks, crew)));
         }
-        let (unknown, longest) = self.tail();
+        let (unknown, longest) = self.last_tasks();
         let interval = |(crew, tries): (&Workers, &Vec<f64>)| {
-            let n = TRIES as f64;
+            let n = COMPLETIONS as f64;
             let mean = tries.iter().sum::<f64>() / n;
             let squares: f64 = tries.iter().map(|time| (time - mean) * (time - mean)).sum();
-            let t = student(TRIES as usize - 1);
+            let t = student(COMPLETIONS as usize - 1);
             // Another draw deviates from the mean of several by the variances of both.
             let scatter = t * t * squares / (n - 1.0) * (1.0 + 1.0 / n);
             let off = |tasks: &Tasks, tail: f64| {
@@ -102,7 +102,7 @@ impl Played<'_> {
     /// The uncertain part is the part of tasks not executed, times the relative scatter within cells. With n of N tasks
     /// executed, the longest task to be expected exceeds the longest executed one by a factor: that by which the latter
     /// exceeds the one of rank 3 N / n.
-    fn tail(&self) -> (f64, f64) {
+    fn last_tasks(&self) -> (f64, f64) {
         let (n, tasks) = (self.executed.len(), self.grid.tasks());
         let all: Vec<usize> = (0..n).collect();
         let (_, total) = squares(self.executed, &all);

@@ -77,7 +77,7 @@ impl schemars::JsonSchema for Counts {
 }
 
 /// Largest number of workers.
-pub(super) const MOST: u32 = 1 << 24;
+pub(super) const MAX_WORKERS: u32 = 1 << 24;
 
 /// Reads the factors of workers: groups like `64x1,64x2.5`, or a CSV file with the columns `factor` or
 /// `workers,factor`.
@@ -119,8 +119,8 @@ fn is_factor(factor: f64) -> bool {
 fn expand(groups: impl Iterator<Item = (u32, f64)>, text: &Located<String>) -> Result<Vec<f64>, Vec<Diagnostic>> {
     let mut factors = Vec::new();
     for (count, factor) in groups {
-        if factors.len() + count as usize > MOST as usize {
-            let message = format!("there cannot be more than {MOST} workers");
+        if factors.len() + count as usize > MAX_WORKERS as usize {
+            let message = format!("there cannot be more than {MAX_WORKERS} workers");
             return Err(vec![Diagnostic::new("out-of-range", message).at_value(text)]);
         }
         factors.resize(factors.len() + count as usize, factor);

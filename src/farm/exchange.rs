@@ -45,7 +45,7 @@ pub struct Exchange<'a, L> {
     o: Time,
     overlapped: bool,
     /// Arrivals that wait at the master: arrival time and worker.
-    mail: VecDeque<(Time, u32)>,
+    arrivals: VecDeque<(Time, u32)>,
     state: State,
     /// Tasks that each worker holds.
     has: Vec<Option<(Chunk, Turn)>>,
@@ -79,7 +79,7 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
             costs,
             o,
             overlapped,
-            mail: (0..workers as u32).map(|worker| (Time::ZERO, worker)).collect(),
+            arrivals: (0..workers as u32).map(|worker| (Time::ZERO, worker)).collect(),
             state: State::Free,
             has: vec![None; workers],
             sent: vec![0; workers + 1],
@@ -100,7 +100,7 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
     }
 
     /// Returns the time at which a rank completes work that begins at `begin`, which is not before `now`.
-    fn worked(&mut self, rank: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
+    fn completion(&mut self, rank: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
         match &mut self.processors {
             None => begin + time,
             Some(processors) => processors.end(rank, now, begin, time, work),
@@ -125,7 +125,7 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
         if self.state != State::Free {
             return;
         }
-        let Some((arrived, worker)) = self.mail.pop_front() else { return };
+        let Some((arrived, worker)) = self.arrivals.pop_front() else { return };
         let index = worker as usize;
         let mut bytes = 0;
         if let Some((chunk, turn)) = self.has[index].take() {
@@ -142,7 +142,7 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
         if let Some(chunk) = answer {
             time += self.costs.message(chunk.size.input, self.o).send;
         }
-        let end = self.worked(MASTER, now, now, time, Work::Overhead);
+        let end = self.completion(MASTER, now, now, time, Work::Overhead);
         self.busy += if self.processors.is_some() { end - now } else { time };
         self.state = State::Working(answer.map(|chunk| (worker, chunk)));
         requests.wakes.push((end, WakeId(MASTER.0)));
@@ -175,7 +175,7 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
     fn delivered(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
         for message in messages {
             if message.dst == MASTER {
-                self.mail.push_back((now, message.id.src.0 - 1));
+                self.arrivals.push_back((now, message.id.src.0 - 1));
                 continue;
             }
             let worker = message.dst.0 - 1;
@@ -183,9 +183,9 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
             let there = self.costs.message(chunk.size.input, self.o);
             let back = self.costs.message(chunk.size.output, self.o);
             let work = Time::from_ps(chunk.work.ps() * self.factors[worker as usize]);
-            turn.start = self.worked(message.dst, now, now + there.flight, there.receive, Work::Overhead);
-            turn.end = self.worked(message.dst, now, turn.start, work, Work::Calculation);
-            let leaves = self.worked(message.dst, now, turn.end, back.send, Work::Overhead);
+            turn.start = self.completion(message.dst, now, now + there.flight, there.receive, Work::Overhead);
+            turn.end = self.completion(message.dst, now, turn.start, work, Work::Calculation);
+            let leaves = self.completion(message.dst, now, turn.end, back.send, Work::Overhead);
             self.has[worker as usize] = Some((chunk, turn));
             requests.wakes.push((leaves + back.flight, WakeId(message.dst.0)));
             if let State::Sending(since) = self.state {

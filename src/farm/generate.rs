@@ -7,7 +7,7 @@ use crate::rng::Mix;
 use crate::units::Time;
 
 /// Largest number of tasks of a rule.
-const MOST: u64 = 1 << 31;
+const MAX_TASKS: u64 = 1 << 31;
 
 /// Tasks that all take the same time.
 #[spec]
@@ -102,12 +102,12 @@ fn is_inside(i: u64, j: u64, side: u64) -> bool {
 
 /// Checks a number of tasks.
 fn count(count: &Located<u64>) -> Result<u64, Diagnostic> {
-    if (1..=MOST).contains(&**count) {
+    if (1..=MAX_TASKS).contains(&**count) {
         return Ok(**count);
     }
     Err(Diagnostic::new("out-of-range", format!("there cannot be {} tasks", **count))
         .at_value(count)
-        .label(format!("from 1 to {MOST}")))
+        .label(format!("from 1 to {MAX_TASKS}")))
 }
 
 impl ConstantSpec {

@@ -225,15 +225,15 @@ impl Executed {
         }
         let message = format!(
             "{} not in the grid {grid}: {}",
-            tasks_are(outside.len()),
-            some(outside.iter().map(|&i| show_point(self.point(i))), outside.len())
+            count_of_tasks(outside.len()),
+            first_few(outside.iter().map(|&i| show_point(self.point(i))), outside.len())
         );
         Err(Diagnostic::new("outside-grid", message).help("give the grid that all tasks stand in (--grid)"))
     }
 }
 
 /// Formats a count: `3 executed tasks are`.
-fn tasks_are(count: usize) -> String {
+fn count_of_tasks(count: usize) -> String {
     format!("{count} executed {}", if count == 1 { "task is" } else { "tasks are" })
 }
 
@@ -243,11 +243,11 @@ pub(super) fn show_point(point: &[i64]) -> String {
 }
 
 /// Formats the first few of many items and the number of the rest.
-pub(super) fn some(items: impl Iterator<Item = String>, count: usize) -> String {
-    const SHOWN: usize = 5;
-    let mut text = items.take(SHOWN).collect::<Vec<_>>().join(", ");
-    if count > SHOWN {
-        text += &format!(" and {} more", count - SHOWN);
+pub(super) fn first_few(items: impl Iterator<Item = String>, count: usize) -> String {
+    const MAX_SHOWN: usize = 5;
+    let mut text = items.take(MAX_SHOWN).collect::<Vec<_>>().join(", ");
+    if count > MAX_SHOWN {
+        text += &format!(" and {} more", count - MAX_SHOWN);
     }
     text
 }
@@ -298,7 +298,7 @@ impl ProductGrid {
             }
         }
         if !twice.is_empty() {
-            let list = some(twice.iter().map(|&i| show_point(executed.point(i))), twice.len());
+            let list = first_few(twice.iter().map(|&i| show_point(executed.point(i))), twice.len());
             return Err(Diagnostic::new("task-twice", format!("executed tasks are listed twice: {list}"))
                 .help("keep one time for each task, the mean or the least of several runs"));
         }
@@ -316,7 +316,7 @@ impl ProductGrid {
             let noun = if missing == 1 { "task is" } else { "tasks are" };
             let message = format!(
                 "the executed tasks span a product grid of {spans}, of which {missing} {noun} missing: {}",
-                some(points, missing)
+                first_few(points, missing)
             );
             return Err(incomplete(message));
         }

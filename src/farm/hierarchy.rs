@@ -43,13 +43,13 @@ struct Master {
     /// Workers that wait for tasks.
     idle: VecDeque<u32>,
     /// Set while a request is under way.
-    asked: bool,
+    has_request: bool,
     /// Set when there are no more tasks to ask for.
-    over: bool,
+    is_finished: bool,
     /// Bytes of results to send up with the next request.
     results: u64,
     /// Bytes of results in the message under way to the master of masters.
-    going_up: u64,
+    bytes_under_way: u64,
     /// Number of workers that still have tasks.
     working: u32,
     closed: bool,
@@ -78,7 +78,7 @@ pub fn run(
     let mut has: Vec<Option<(u64, u32, Time)>> = vec![None; workers.len()];
     let mut outcome = Outcome::default();
     for m in 0..masters {
-        below[m as usize].asked = true;
+        below[m as usize].has_request = true;
         events.push(Reverse((Time::ZERO, Event::Above(m))));
     }
     events.extend((0..workers.len() as u32).map(|worker| Reverse((Time::ZERO, Event::Worker(worker)))));
@@ -86,8 +86,8 @@ pub fn run(
         let m = match event {
             Event::Above(m) => {
                 let master = &mut below[m as usize];
-                let receive = costs.message(master.going_up, top_o).receive;
-                master.going_up = 0;
+                let receive = costs.message(master.bytes_under_way, top_o).receive;
+                master.bytes_under_way = 0;
                 let start = top.max(now);
                 top = start + receive;
                 top_busy += receive;
@@ -107,9 +107,9 @@ pub fn run(
                 let master = &mut below[m as usize];
                 let size = Dealer::part(tasks, from..to, Chunking::Fixed(u32::MAX), 1).deal();
                 master.spend(now, costs.message(size.map_or(0, |chunk| chunk.size.input), master.o).receive);
-                master.asked = false;
+                master.has_request = false;
                 if from == to {
-                    master.over = true;
+                    master.is_finished = true;
                     master.idle.clear();
                 } else {
                     master.batch = to - from;
@@ -132,7 +132,7 @@ pub fn run(
                     master.waiting.served(now, master.clock.max(now));
                 }
                 master.spend(now, costs.message(bytes, master.o).receive);
-                if !(master.over && master.tasks.is_empty()) {
+                if !(master.is_finished && master.tasks.is_empty()) {
                     master.idle.push_back(worker);
                 }
                 m
@@ -163,13 +163,13 @@ pub fn run(
             log.turn(Turn { worker, first, tasks: count, given, start, end, back: arrival });
         }
         let left: u32 = master.tasks.iter().map(|(from, to)| to - from).sum();
-        let ask = !master.over && !master.asked && 2 * left <= master.batch;
-        let close = master.over && !master.closed && left == 0 && master.working == 0;
+        let ask = !master.is_finished && !master.has_request && 2 * left <= master.batch;
+        let close = master.is_finished && !master.closed && left == 0 && master.working == 0;
         if ask || close {
-            master.asked = ask;
+            master.has_request = ask;
             master.closed = close;
-            master.going_up = std::mem::take(&mut master.results);
-            let cost = costs.message(master.going_up, master.o);
+            master.bytes_under_way = std::mem::take(&mut master.results);
+            let cost = costs.message(master.bytes_under_way, master.o);
             master.spend(Time::ZERO, cost.send);
             events.push(Reverse((master.clock + cost.flight, Event::Above(m))));
         }
@@ -192,10 +192,10 @@ impl Master {
             tasks: VecDeque::new(),
             batch: 0,
             idle: VecDeque::new(),
-            asked: false,
-            over: false,
+            has_request: false,
+            is_finished: false,
             results: 0,
-            going_up: 0,
+            bytes_under_way: 0,
             working: 0,
             closed: false,
             waiting: Waiting::default(),

@@ -26,7 +26,7 @@ pub enum Outside {
 
 /// Position of a coordinate between executed ones.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Between {
+struct Neighbours {
     below: usize,
     above: usize,
     p: f64,
@@ -86,7 +86,7 @@ fn check_reach(product: &ProductGrid, grid: &TaskGrid) -> Result<(), Diagnostic>
 }
 
 /// Returns the position of each coordinate between its executed neighbours, by dimension.
-fn weights(product: &ProductGrid, grid: &TaskGrid) -> Vec<Vec<Between>> {
+fn weights(product: &ProductGrid, grid: &TaskGrid) -> Vec<Vec<Neighbours>> {
     let of_axis = |axis: &[i64], first: i64, last: i64| {
         let mut above = 0;
         let mut weights = Vec::with_capacity(last.abs_diff(first) as usize + 1);
@@ -96,12 +96,12 @@ fn weights(product: &ProductGrid, grid: &TaskGrid) -> Vec<Vec<Between>> {
             }
             let end = axis.len() - 1;
             weights.push(if above > end {
-                Between { below: end, above: end, p: 0.0 }
+                Neighbours { below: end, above: end, p: 0.0 }
             } else if axis[above] == x || above == 0 {
-                Between { below: above, above, p: 0.0 }
+                Neighbours { below: above, above, p: 0.0 }
             } else {
                 let (b, u) = (axis[above - 1], axis[above]);
-                Between { below: above - 1, above, p: x.abs_diff(b) as f64 / u.abs_diff(b) as f64 }
+                Neighbours { below: above - 1, above, p: x.abs_diff(b) as f64 / u.abs_diff(b) as f64 }
             });
         }
         weights
@@ -110,7 +110,7 @@ fn weights(product: &ProductGrid, grid: &TaskGrid) -> Vec<Vec<Between>> {
 }
 
 /// Interpolates all values from the executed ones, the last dimension first, as in the recursion.
-fn expand(mut values: Vec<f64>, counts: &[usize], weights: &[Vec<Between>]) -> Vec<f64> {
+fn expand(mut values: Vec<f64>, counts: &[usize], weights: &[Vec<Neighbours>]) -> Vec<f64> {
     // All later dimensions have been expanded, to `inner` values for each coordinate of this one.
     let mut inner = 1;
     for (dimension, weights) in weights.iter().enumerate().rev() {
@@ -119,7 +119,7 @@ fn expand(mut values: Vec<f64>, counts: &[usize], weights: &[Vec<Between>]) -> V
         let mut expanded = Vec::with_capacity(outer * weights.len() * inner);
         for i in 0..outer {
             let block = &values[i * block..][..block];
-            for &Between { below, above, p } in weights {
+            for &Neighbours { below, above, p } in weights {
                 let (b, u) = (&block[below * inner..][..inner], &block[above * inner..][..inner]);
                 if p == 0.0 {
                     expanded.extend_from_slice(b);

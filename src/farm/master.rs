@@ -41,11 +41,11 @@ struct Worker {
     /// Time at which the worker is lost.
     lost: Time,
     /// Set when the master has noticed the loss.
-    missed: bool,
+    loss_noticed: bool,
     /// Set when the worker asked for tasks and there were none.
     idle: bool,
     /// Set until the worker's first request is served.
-    fresh: bool,
+    awaits_first: bool,
     used: WorkerUse,
 }
 
@@ -115,13 +115,13 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
             let missed = losses.peek().map_or(Time::NEVER, |loss| loss.at + extensions.detection);
             if missed <= arrival {
                 match losses.next() {
-                    Some(loss) => self.miss(loss.worker, missed),
+                    Some(loss) => self.notice_loss(loss.worker, missed),
                     // No event is left: both times are never.
                     None => break,
                 }
                 continue;
             }
-            fresh -= usize::from(self.workers[worker as usize].fresh);
+            fresh -= usize::from(self.workers[worker as usize].awaits_first);
             self.serve(worker, arrival);
         }
     }
@@ -132,8 +132,8 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
         let start = self.clock.max(arrival);
         let state = &mut self.workers[worker as usize];
         let mut bytes = 0;
-        if state.fresh {
-            state.fresh = false;
+        if state.awaits_first {
+            state.awaits_first = false;
         } else if let Some((chunk, back)) = state.has.pop_front() {
             bytes = chunk.size.output;
             state.used.tasks += chunk.tasks;
@@ -146,7 +146,7 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
         self.busy += receive;
         let next = state.next_arrival();
         self.arrivals.set(worker, next);
-        if !self.workers[worker as usize].missed {
+        if !self.workers[worker as usize].loss_noticed {
             self.send(worker);
         }
     }
@@ -185,10 +185,10 @@ impl<L: TurnLog> MasterRun<'_, '_, L> {
     }
 
     /// Lets the master notice the loss of a worker.
-    fn miss(&mut self, worker: u32, now: Time) {
+    fn notice_loss(&mut self, worker: u32, now: Time) {
         self.clock = self.clock.max(now);
         let state = &mut self.workers[worker as usize];
-        state.missed = true;
+        state.loss_noticed = true;
         state.idle = false;
         // Results that it sent before are under way and still arrive.
         let (lost, under_way) = state.has.iter().copied().partition(|(_, back)| *back == Time::NEVER);
@@ -224,9 +224,9 @@ impl Worker {
             free: Time::ZERO,
             has: VecDeque::new(),
             lost: Time::NEVER,
-            missed: false,
+            loss_noticed: false,
             idle: false,
-            fresh: true,
+            awaits_first: true,
             used: WorkerUse::default(),
         }
     }

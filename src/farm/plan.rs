@@ -32,7 +32,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::cells::{Cell, divide};
-use super::grid::{Executed, TaskGrid, show_point, some};
+use super::grid::{Executed, TaskGrid, first_few, show_point};
 use super::tasks::Size;
 use crate::base::portable::student;
 use crate::diagnostic::Diagnostic;
@@ -42,11 +42,11 @@ use crate::units::Time;
 /// Confidence level of intervals.
 pub const RATE: f64 = 0.95;
 /// Number of tasks of the first round on an infinite grid. On a grid of this many tasks it is half of them.
-const FIRST: f64 = 600.0;
+const FIRST_ROUND: f64 = 600.0;
 /// Number of tasks of a further round, relative to those executed before.
 const GROWTH: f64 = 0.4;
 /// Part of the remaining tasks above which a round takes all of them.
-const REST: f64 = 0.8;
+const TAKE_ALL_PART: f64 = 0.8;
 
 /// State of a plan: the estimate, and the tasks to execute next.
 #[derive(Clone, PartialEq, Debug)]
@@ -75,7 +75,7 @@ impl SamplingPlan {
 
 /// A plan replayed: the rounds that the executed tasks complete.
 #[derive(Debug)]
-pub struct Played<'a> {
+pub struct ReplayedPlan<'a> {
     pub(super) executed: &'a Executed,
     pub(super) grid: &'a TaskGrid,
     /// Cells of the last complete round, each with the tasks that it drew.
@@ -129,7 +129,7 @@ impl Round {
     }
 }
 
-impl<'a> Played<'a> {
+impl<'a> ReplayedPlan<'a> {
     /// Replays the rounds that the executed tasks complete.
     ///
     /// # Errors
@@ -151,11 +151,11 @@ impl<'a> Played<'a> {
         loop {
             let left = grid.tasks() - known.len();
             let usual = if known.is_empty() {
-                FIRST * left as f64 / (FIRST + left as f64)
+                FIRST_ROUND * left as f64 / (FIRST_ROUND + left as f64)
             } else {
                 GROWTH * known.len() as f64
             };
-            let fresh = if usual > REST * left as f64 { left } else { usual.ceil() as usize };
+            let fresh = if usual > TAKE_ALL_PART * left as f64 { left } else { usual.ceil() as usize };
             let mut cells = divide(executed, &known, grid, fresh);
             let mut random = Stream::new(digest(executed, &known), &format!("tasks of a plan on {grid}"));
             let drawn: Vec<Vec<usize>> = cells.iter().map(|cell| cell.draw(executed, grid, &mut random)).collect();
@@ -233,7 +233,7 @@ fn digest(executed: &Executed, known: &[usize]) -> u64 {
 }
 
 fn incomplete(grid: &TaskGrid, round: usize, missing: &[usize]) -> Diagnostic {
-    let list = some(missing.iter().map(|&task| show_point(&grid.point(task))), missing.len());
+    let list = first_few(missing.iter().map(|&task| show_point(&grid.point(task))), missing.len());
     let (count, plural) = (missing.len(), missing.len() > 1);
     let (noun, verb) = if plural { ("tasks", "are") } else { ("task", "is") };
     let message = format!("{count} {noun} of round {round} of the plan on the grid {grid} {verb} missing: {list}");
@@ -247,9 +247,9 @@ fn incomplete(grid: &TaskGrid, round: usize, missing: &[usize]) -> Diagnostic {
 /// `accuracy`.
 ///
 /// # Errors
-/// Executed tasks that are not those of a plan (see [`Played::new`]).
+/// Executed tasks that are not those of a plan (see [`ReplayedPlan::new`]).
 pub fn plan(executed: &Executed, grid: &TaskGrid, accuracy: f64) -> Result<SamplingPlan, Diagnostic> {
-    Ok(Played::new(executed, grid)?.plan(accuracy))
+    Ok(ReplayedPlan::new(executed, grid)?.plan(accuracy))
 }
 
 /// Plans and executes in turn until the work is known to the relative `accuracy`; for studies and tests.

@@ -55,7 +55,9 @@ impl Masters {
 /// Predicts a run of the tasks, in the order in which they are listed.
 pub fn run(tasks: &Tasks, workers: &Workers, costs: &Costs, policy: &Policy, log: &mut impl TurnLog) -> Outcome {
     match policy.masters {
-        Masters::One => one(Dealer::new(tasks, policy.chunking, workers.len() as u32), workers, costs, policy, log),
+        Masters::One => {
+            run_single(Dealer::new(tasks, policy.chunking, workers.len() as u32), workers, costs, policy, log)
+        }
         Masters::Partition(masters) => partition(tasks, workers, costs, masters, policy, log),
         Masters::Hierarchy { masters, batch } => {
             hierarchy::run(tasks, workers, costs, masters, batch, policy.chunking, log)
@@ -64,7 +66,13 @@ pub fn run(tasks: &Tasks, workers: &Workers, costs: &Costs, policy: &Policy, log
 }
 
 /// Runs one master with its workers.
-fn one(dealer: Dealer<'_>, workers: &Workers, costs: &Costs, policy: &Policy, log: &mut impl TurnLog) -> Outcome {
+fn run_single(
+    dealer: Dealer<'_>,
+    workers: &Workers,
+    costs: &Costs,
+    policy: &Policy,
+    log: &mut impl TurnLog,
+) -> Outcome {
     let o = costs.overhead_among(workers.len() as u32 + 1);
     if workers.losses.is_empty() && policy.extensions.prefetch == 0 && costs.is_log_gp() {
         paper::run::<Tournament>(dealer, &workers.factors, costs, o, log)
@@ -74,13 +82,13 @@ fn one(dealer: Dealer<'_>, workers: &Workers, costs: &Costs, policy: &Policy, lo
 }
 
 /// A log that translates the worker of a group to its number among all workers.
-struct Renamed<'a, L> {
+struct GroupLog<'a, L> {
     log: &'a mut L,
     first: u32,
     masters: u32,
 }
 
-impl<L: TurnLog> TurnLog for Renamed<'_, L> {
+impl<L: TurnLog> TurnLog for GroupLog<'_, L> {
     fn turn(&mut self, turn: super::outcome::Turn) {
         self.log.turn(super::outcome::Turn { worker: turn.worker * self.masters + self.first, ..turn });
     }
@@ -103,8 +111,8 @@ fn partition(
         let to = if m + 1 == masters { tasks.len() } else { (tasks.len() as f64 * (speed / all)).round() as usize };
         let to = (to as u32).clamp(from, tasks.len() as u32);
         let dealer = Dealer::part(tasks, from..to, policy.chunking, group.len() as u32);
-        let mut log = Renamed { log, first: m, masters };
-        let part = one(dealer, group, costs, policy, &mut log);
+        let mut log = GroupLog { log, first: m, masters };
+        let part = run_single(dealer, group, costs, policy, &mut log);
         outcome.join(part, |i| i * masters as usize + m as usize);
         from = to;
     }

@@ -117,7 +117,7 @@ impl Rules {
     }
 
     /// Returns the rule for the number of tasks in a message. An order that implies one takes precedence.
-    fn rule(&self) -> ChunkingRule {
+    fn chunking_rule(&self) -> ChunkingRule {
         match self.order {
             OrderRule::Guided => ChunkingRule::Guided,
             OrderRule::Factoring => ChunkingRule::Factoring,
@@ -126,7 +126,7 @@ impl Rules {
     }
 
     pub fn chunking(&self) -> Chunking {
-        match self.rule() {
+        match self.chunking_rule() {
             ChunkingRule::Fixed => Chunking::Fixed(self.granularity),
             ChunkingRule::Guided => Chunking::Guided(self.granularity),
             ChunkingRule::Factoring => Chunking::Factoring(self.granularity),
@@ -147,7 +147,7 @@ impl Rules {
 /// Writes the rules for users.
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.rule() {
+        match self.chunking_rule() {
             ChunkingRule::Fixed if self.granularity == 1 => f.write_str("a task a message")?,
             ChunkingRule::Fixed => write!(f, "{} tasks a message", self.granularity)?,
             ChunkingRule::Guided => f.write_str("guided chunks")?,

@@ -3,7 +3,7 @@
 use super::generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
 use super::grid::{Executed, MOST_DIMENSIONS, TaskGrid};
 use super::interpolate::{Outside, interpolate};
-use super::plan::Played;
+use super::plan::ReplayedPlan;
 use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::reading::Input;
@@ -127,7 +127,7 @@ impl TasksFile {
     }
 
     /// True if a file of this name is a tasks file rather than a table.
-    pub fn is_meant(path: &str) -> bool {
+    pub fn is_tasks_file(path: &str) -> bool {
         path.to_ascii_lowercase().ends_with(".toml")
     }
 
@@ -136,7 +136,7 @@ impl TasksFile {
     /// # Errors
     /// A file that cannot be read or understood, with the place of each mistake.
     pub fn read(path: &Located<String>, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
-        if !Self::is_meant(path) {
+        if !Self::is_tasks_file(path) {
             return Ok(Self::of(TasksSpec::File(FileSpec { path: path.clone() })));
         }
         let (base, text) = sources.read_text(path).map_err(|mistake| vec![mistake])?;
@@ -156,7 +156,7 @@ impl TasksFile {
     ///
     /// # Errors
     /// All mistakes in the tables and rules.
-    pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
+    pub fn read_tasks(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
         let one = |diagnostic| vec![diagnostic];
         let grid = self.grid.as_ref().map(TaskGrid::read).transpose().map_err(one)?;
         let executed = match &self.tasks {
@@ -193,11 +193,11 @@ impl TasksFile {
     /// All mistakes in the tables and rules, and executed tasks that cannot be interpolated.
     pub fn load(&self, seed: u64, sources: &mut Sources) -> Result<Tasks, Invalid> {
         let invalid = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
-        let given = self.given(seed, sources).map_err(|diagnostics| invalid(diagnostics, sources))?;
+        let given = self.read_tasks(seed, sources).map_err(|diagnostics| invalid(diagnostics, sources))?;
         let tasks = match given {
             Given::All(tasks) => Ok(tasks),
             Given::Executed(executed, Some(grid)) if self.refined => {
-                Played::new(&executed, &grid).map(|played| played.tasks(0))
+                ReplayedPlan::new(&executed, &grid).map(|played| played.tasks(0))
             }
             Given::Executed(executed, Some(grid)) => {
                 interpolate(&executed, &grid, if self.clamp { Outside::Clamp } else { Outside::Refuse })

@@ -182,7 +182,7 @@ impl MasterSlaveSpec {
     pub fn tasks_depend_on_seed(&self) -> bool {
         match &self.tasks {
             TasksSpec::Uniform(_) | TasksSpec::Exponential(_) | TasksSpec::HeavyTail(_) => true,
-            TasksSpec::File(file) => TasksFile::is_meant(&file.path),
+            TasksSpec::File(file) => TasksFile::is_tasks_file(&file.path),
             TasksSpec::Executed(_) | TasksSpec::Constant(_) | TasksSpec::Mandelbrot(_) => false,
         }
     }
@@ -219,7 +219,7 @@ impl MasterSlaveSpec {
             let dimensions = grid.as_ref().map_or(0, |grid| grid.extents().len());
             return Ok(Given::Executed(Executed::new(dimensions), grid));
         }
-        self.file(sources)?.given(seed, sources)
+        self.file(sources)?.read_tasks(seed, sources)
     }
 
     /// Reads the tasks, interpolated if only some were executed.
@@ -298,8 +298,8 @@ impl MasterSlaveSpec {
         };
         let crew = |count: u32| match (&factors, count) {
             (_, 0) => Err(at(Diagnostic::new("out-of-range", "without workers nothing is done"))),
-            (_, count) if count > counts::MOST => {
-                let message = format!("there cannot be more than {} workers", counts::MOST);
+            (_, count) if count > counts::MAX_WORKERS => {
+                let message = format!("there cannot be more than {} workers", counts::MAX_WORKERS);
                 Err(at(Diagnostic::new("out-of-range", message)))
             }
             (None, count) => Ok(Workers::equal(count)),

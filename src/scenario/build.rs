@@ -17,12 +17,12 @@ use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{RoutingSpec, may_lack_routes};
 use crate::simulation::PatternWork;
 use crate::system::WorkloadSpec;
-use crate::system::{System, Written};
+use crate::system::{Specifications, System};
 use crate::transport::TransportSpec;
 
 impl Workload {
     /// Returns the pattern as work, with its specification.
-    pub(super) fn played(self, sources: &Sources) -> PatternWork {
+    pub(super) fn into_work(self, sources: &Sources) -> PatternWork {
         let Self { workload, pattern } = self;
         let (traffic, name) = (workload.traffic(), workload.title());
         let spec = Some(paths::settled(WorkloadSpec::Pattern(workload), sources));
@@ -38,27 +38,27 @@ impl Sections {
 
     /// Builds topology and routing, or takes them from another scenario with the same ones.
     pub fn routed(&self, notes: &mut Notes) -> Option<RoutedFabric> {
-        let Some(shared) = &self.shared else { return self.routed_anew(notes) };
-        let mut written = Written {
+        let Some(shared) = &self.shared else { return self.build_routed(notes) };
+        let mut written = Specifications {
             topology: self.topology.get().cloned(),
             routing: self.routing.get().cloned(),
             faults: self.faults.get().cloned(),
-            ..Written::default()
+            ..Specifications::default()
         };
         let is_broken = self.topology.is_broken() || self.routing.is_broken() || self.faults.is_broken();
         if written.topology.is_none() || is_broken {
-            return self.routed_anew(notes);
+            return self.build_routed(notes);
         }
         paths::settle(&mut written, &notes.sources);
-        let Written { topology, routing, faults, .. } = &written;
+        let Specifications { topology, routing, faults, .. } = &written;
         // The default rule of a fabric may use random numbers, too.
         let drawn = routing.as_ref().is_none_or(RoutingSpec::depends_on_seed)
             || faults.as_ref().is_some_and(|faults| faults.depends_on_seed());
         let key = shared::key(&(topology, routing, faults, &self.link, drawn.then(|| self.seed())));
-        shared.fabrics.get(key, notes, &mut |notes| self.routed_anew(notes))
+        shared.fabrics.get(key, notes, &mut |notes| self.build_routed(notes))
     }
 
-    fn routed_anew(&self, notes: &mut Notes) -> Option<RoutedFabric> {
+    fn build_routed(&self, notes: &mut Notes) -> Option<RoutedFabric> {
         notes.diagnostics.extend(self.link.get().and_then(LinkSpec::check));
         let (topology, seed) = (self.topology.get()?.clone(), self.seed());
         let fabric = Arc::new(notes.build(self.topology.span(), |sources| topology.build(sources))?);
@@ -95,11 +95,11 @@ impl Sections {
 
     /// Places `ranks` ranks on a fabric, and checks that transport and policy fit it. By default ranks are in
     /// order. Mistakes are shown at `at` if the ranks do not fit.
-    pub fn placed(&self, routed: RoutedFabric, ranks: u32, at: Option<Span>, notes: &mut Notes) -> Option<System> {
+    pub fn place(&self, routed: RoutedFabric, ranks: u32, at: Option<Span>, notes: &mut Notes) -> Option<System> {
         let spec = self.placement.or(|| PlacementSpec::Regular(RegularSpec {}))?;
         let (fabric, at) = (&routed.fabric, self.placement.span().or(at));
         let placement = notes.build(at, |sources| spec.build(ranks, fabric, self.seed(), sources))?;
-        let written = Written { placement: Some(spec), ..Written::default() };
+        let written = Specifications { placement: Some(spec), ..Specifications::default() };
         Some(self.on_network(routed, placement, written, notes))
     }
 
@@ -108,7 +108,7 @@ impl Sections {
         &self,
         routed: RoutedFabric,
         placement: Placement,
-        written: Written,
+        written: Specifications,
         notes: &mut Notes,
     ) -> System {
         let RoutedFabric { topology, fabric, routing, router, faults } = routed;
@@ -124,7 +124,7 @@ impl Sections {
         .unchecked();
         self.note_misfits(network.misfits(), notes);
         let (topology, routing) = (Some(topology), Some(routing));
-        let mut written = Written { topology, routing, faults: self.faults.get().cloned(), ..written };
+        let mut written = Specifications { topology, routing, faults: self.faults.get().cloned(), ..written };
         paths::settle(&mut written, &notes.sources);
         System::built(Some(network), written, self.seed())
     }
@@ -187,10 +187,10 @@ impl Sections {
         let routed = self.routed(notes)?;
         let work = self.work(&routed.ground(), notes)?;
         let ranks = work.pattern.ranks();
-        let system = self.placed(routed, ranks, self.workload.span(), notes)?;
+        let system = self.place(routed, ranks, self.workload.span(), notes)?;
         let system = self.estimated(self.slowed(system, ranks, &[], notes));
         self.check_routes(&system, &work, notes);
-        let work = work.played(&notes.sources);
+        let work = work.into_work(&notes.sources);
         if let Some(network) = system.network()
             && notes.is_clean()
         {
@@ -227,7 +227,7 @@ impl Sections {
         let comes_back = network.events().is_some();
         let ranks = pattern.ranks();
         let mut looked_at = 0;
-        let (mut stray, mut missing) = (Found::default(), Found::default());
+        let (mut stray, mut missing) = (PairCount::default(), PairCount::default());
         let mut destinations = Vec::new();
         for rank in (0..ranks).map(RankId) {
             let sends = pattern.sends(rank);
@@ -300,12 +300,12 @@ const MOST_PAIRS: u64 = 20_000_000;
 
 /// The first of several pairs, and their number.
 #[derive(Default)]
-struct Found {
+struct PairCount {
     first: Option<(u32, u32)>,
     count: u64,
 }
 
-impl Found {
+impl PairCount {
     fn note(&mut self, from: u32, to: u32) {
         self.first.get_or_insert((from, to));
         self.count += 1;

@@ -44,12 +44,12 @@ pub enum Contents {
     /// Communication data.
     Communication,
     /// A table of numbers that other files or options name.
-    Table(&'static Kind),
+    Table(&'static TableKind),
 }
 
 /// A kind of table that scenarios and options name.
 #[derive(Debug)]
-pub struct Kind {
+pub struct TableKind {
     /// Name of the kind, for people.
     pub name: &'static str,
     /// Noun for a line, singular and plural.
@@ -59,32 +59,32 @@ pub struct Kind {
     line: fn(&mut Row<'_>),
 }
 
-impl PartialEq for Kind {
+impl PartialEq for TableKind {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Kind {}
+impl Eq for TableKind {}
 
-const ANY: u32 = u32::MAX;
+const ANY_NUMBER: u32 = u32::MAX;
 
 /// All kinds except lists of messages.
-static KINDS: [Kind; 7] = [
-    Kind {
+static KINDS: [TableKind; 7] = [
+    TableKind {
         name: "cables between groups",
         lines: ["line", "lines"],
         columns: &topology::CABLES,
         line: |row| {
             for (column, what) in [(0, "group"), (1, "switch"), (2, "group"), (3, "switch")] {
-                row.number(column, what, ANY);
+                row.number(column, what, ANY_NUMBER);
             }
             if !row.bytes(4).is_empty() {
                 row.count(4, "cable");
             }
         },
     },
-    Kind {
+    TableKind {
         name: "links of a fabric",
         lines: ["link", "links"],
         columns: &topology::LINKS,
@@ -95,40 +95,45 @@ static KINDS: [Kind; 7] = [
             }
         },
     },
-    Kind {
+    TableKind {
         name: "routes of a fabric",
         lines: ["route", "routes"],
         columns: &topology::ROUTES,
         line: |row| {
-            row.number(0, "node", ANY);
-            row.number(1, "node", ANY);
+            row.number(0, "node", ANY_NUMBER);
+            row.number(1, "node", ANY_NUMBER);
         },
     },
-    Kind {
+    TableKind {
         name: "a placement",
         lines: ["rank", "ranks"],
         columns: &placement::COLUMNS,
         line: |row| {
-            row.number(0, "rank", ANY);
-            row.number(1, "node", ANY);
+            row.number(0, "rank", ANY_NUMBER);
+            row.number(1, "node", ANY_NUMBER);
         },
     },
-    Kind {
+    TableKind {
         name: "speeds of workers",
         lines: ["line", "lines"],
         columns: &[Column::optional("workers"), Column::required("factor")],
         line: |row| {
             if row.has(0) {
-                row.number(0, "worker", ANY);
+                row.number(0, "worker", ANY_NUMBER);
             }
             row.decimal(1);
         },
     },
-    Kind { name: "measurements", lines: ["measurement", "measurements"], columns: &calibrate::COLUMNS, line: |_| () },
-    Kind { name: "tasks", lines: ["task", "tasks"], columns: &source::COLUMNS, line: |_| () },
+    TableKind {
+        name: "measurements",
+        lines: ["measurement", "measurements"],
+        columns: &calibrate::COLUMNS,
+        line: |_| (),
+    },
+    TableKind { name: "tasks", lines: ["task", "tasks"], columns: &source::COLUMNS, line: |_| () },
 ];
 
-impl Kind {
+impl TableKind {
     /// Reads the whole table and returns the number of its lines.
     ///
     /// # Errors
@@ -208,13 +213,13 @@ fn tables(text: &str) -> Contents {
 /// of messages if no kind fits.
 fn table(input: Input) -> Contents {
     let names = columns(input);
-    let fits = |kind: &&Kind| {
+    let fits = |kind: &&TableKind| {
         let known = |name: &String| kind.columns.iter().any(|column| column.name() == name);
         let required = kind.columns.iter().filter(|column| column.is_required());
         required.clone().all(|column| names.iter().any(|name| name == column.name())) && names.iter().all(known)
     };
     // Allows other columns, so that a wrong column is reported as a mistake of the intended kind.
-    let begins = |kind: &&Kind| {
+    let begins = |kind: &&TableKind| {
         let required = kind.columns.iter().filter(|column| column.is_required());
         let messages = ["src", "dst"].iter().all(|column| names.iter().any(|name| name == column));
         !messages && required.clone().all(|column| names.iter().any(|name| name == column.name()))
@@ -225,8 +230,8 @@ fn table(input: Input) -> Contents {
 
 /// Returns the names in the first line of a table.
 fn columns(input: Input) -> Vec<String> {
-    const LONGEST: u64 = 1 << 16;
-    let lines = BufReader::new(input.take(LONGEST)).lines().map_while(Result::ok);
+    const MAX_LINE_BYTES: u64 = 1 << 16;
+    let lines = BufReader::new(input.take(MAX_LINE_BYTES)).lines().map_while(Result::ok);
     let mut lines = lines.map(|line| line.trim_start_matches('\u{feff}').trim().to_owned());
     let header = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
     header.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect()

@@ -131,7 +131,7 @@ impl Sections {
                 notes.push(diagnostic.help("take fewer workers or a larger fabric"));
                 return None;
             }
-            systems.push(self.placed(routed.clone(), ranks as u32, at, notes)?);
+            systems.push(self.place(routed.clone(), ranks as u32, at, notes)?);
         }
         let networks = systems.iter().filter_map(System::network);
         if let Some(most) = networks.max_by_key(|network| network.placement.len()) {

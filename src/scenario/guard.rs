@@ -14,7 +14,7 @@ use crate::transport::packet::{DeadlockAvoidance, MOST_PLACES, Model, PacketSpec
 use crate::units::Bytes;
 
 /// Memory below which a run is not checked \[B\].
-const FITS_ANYWHERE: u64 = 16 << 20;
+const UNCHECKED_BYTES: u64 = 16 << 20;
 /// Memory of a message under way without its route: its state, its place in the event queue, its share \[B\].
 const PER_FLOW: u64 = 192;
 /// Memory per link of its route: the route itself and the link's list of flows \[B\].
@@ -108,11 +108,11 @@ fn crossings(network: &Network, work: &PatternWork) -> u64 {
 pub(super) fn check(network: &Network, work: &PatternWork) -> Option<Diagnostic> {
     let (needed, flows) = estimate(network, work);
     // Reading the system's free memory takes longer than many a run of that size.
-    if needed.0 < FITS_ANYWHERE {
+    if needed.0 < UNCHECKED_BYTES {
         return None;
     }
     if matches!(network.transport, TransportSpec::Packet(_))
-        && let Some(diagnostic) = crowds(flows, crossings(network, work))
+        && let Some(diagnostic) = exceeds_places(flows, crossings(network, work))
     {
         return Some(diagnostic);
     }
@@ -120,24 +120,24 @@ pub(super) fn check(network: &Network, work: &PatternWork) -> Option<Diagnostic>
 }
 
 /// Help text for a run that is too large.
-const FEWER: &str =
+const FEWER_MESSAGES_HELP: &str =
     "let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks";
 
 fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
     (needed > free).then(|| {
         let message = format!("the run needs about {needed}, but {free} are free: {flows} messages would be under way");
-        Diagnostic::new("too-large", message).help(FEWER)
+        Diagnostic::new("too-large", message).help(FEWER_MESSAGES_HELP)
     })
 }
 
 /// Returns a diagnostic if packet models cannot number the links of the routes of all messages.
-fn crowds(flows: u64, crossings: u64) -> Option<Diagnostic> {
+fn exceeds_places(flows: u64, crossings: u64) -> Option<Diagnostic> {
     let most = MOST_PLACES as u64 / places(1, crossings);
     (flows > most).then(|| {
         let message = format!(
             "{flows} messages would be under way, and packet models keep routes of {most} such messages at most"
         );
-        Diagnostic::new("too-large", message).help(FEWER)
+        Diagnostic::new("too-large", message).help(FEWER_MESSAGES_HELP)
     })
 }
 
@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn routes_of_packets_have_numbers_below_those_of_marks() {
         // Six links and the end of the route take 8 of 2^30 places.
-        assert_eq!(crowds(1 << 27, 6), None);
-        let diagnostic = crowds((1 << 27) + 1, 6).unwrap();
+        assert_eq!(exceeds_places(1 << 27, 6), None);
+        let diagnostic = exceeds_places((1 << 27) + 1, 6).unwrap();
         assert!(diagnostic.message.contains("keep routes of 134217728 such messages"), "{}", diagnostic.message);
     }
 }

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Time};
 use crate::workload::joint::Repeat;
 
 /// Default message size of background traffic \[B\].
-const SIZE: u64 = 20_000;
+const DEFAULT_LOAD_SIZE: u64 = 20_000;
 
 /// Largest weight of a job. With larger weights rounding would affect the rates of other jobs.
 const HEAVIEST: f64 = 1e6;
@@ -71,7 +71,7 @@ pub(super) struct JobSection {
 
 /// Background traffic: fraction of the host link, and size of a message \[B\].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Offered {
+pub(super) struct OfferedLoad {
     pub load: f64,
     pub bytes: u64,
 }
@@ -83,7 +83,7 @@ impl JobSection {
     }
 
     /// Returns the background traffic, if the job is background traffic.
-    pub fn offered(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Offered> {
+    pub fn offered(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<OfferedLoad> {
         let (load, spec) = (self.spec.load.as_ref()?, &self.spec);
         let number = load.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
         let part = number.map(|percent| percent / 100.0).filter(|part| *part > 0.0 && *part <= 1.0);
@@ -106,7 +106,10 @@ impl JobSection {
             let message = format!("`load` is traffic that never ends, and `{key}` is about something that does");
             diagnostics.push(Diagnostic::new("two-choices", message).at(at).help("leave one of them out"));
         }
-        Some(Offered { load: part.unwrap_or(1.0), bytes: spec.size.as_ref().map_or(SIZE, |size| size.0.max(1)) })
+        Some(OfferedLoad {
+            load: part.unwrap_or(1.0),
+            bytes: spec.size.as_ref().map_or(DEFAULT_LOAD_SIZE, |size| size.0.max(1)),
+        })
     }
 
     /// Returns the weight of its messages.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::job::{JobSection, JobSpec, Offered};
+use super::job::{JobSection, JobSpec, OfferedLoad};
 use super::notes::Notes;
 use super::read::Sections;
 use super::routed::{RoutedFabric, Workload};
@@ -15,19 +15,19 @@ use crate::pattern::Ground;
 use crate::placement::{Joint, JointPart, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::rng::seed_of_job;
-use crate::simulation::{Job, JobsWork, Simulated, Task};
+use crate::simulation::{Job, JobWork, JobsWork, Simulated};
 use crate::steady::OnNodes;
 use crate::system::{ProgramSpec, WorkloadSpec};
-use crate::system::{System, Written, network_of_its_own};
+use crate::system::{Specifications, System, network_of_its_own};
 use crate::units::{Time, grouped};
 use crate::workload::joint::Repeat;
 
 /// A job that is built but not yet placed.
-struct Built<'a> {
+struct BuiltJob<'a> {
     section: &'a JobSection,
     /// Its work. If that depends on its nodes, a placeholder without messages and with the same number of
     /// ranks.
-    task: Task,
+    task: JobWork,
     /// Set if its work depends on its nodes.
     knows_fabric: bool,
     repeat: Repeat,
@@ -88,14 +88,14 @@ impl Sections {
             job.task = job.sections.pattern_task(&ground, notes)?;
         }
         self.check_ends(&all, &routed, notes);
-        let written = Written { joint: Some(joint), ..Written::default() };
+        let written = Specifications { joint: Some(joint), ..Specifications::default() };
         let system = self.on_network(routed, placement, written, notes);
         let network = system.network()?.clone();
         self.check_each(&all, &network, notes);
         let own_links = notes.links.comparison(&network.fabric, &self.link);
-        let system = system.with_node(node).ok()?.with_collectives(collectives).comparing_links(own_links);
-        let work = JobsWork::new(all.into_iter().map(|built| finished(built, &notes.sources)).collect());
-        let system = self.slowed(system, work.ranks(), &work.crews(), notes);
+        let system = system.with_node(node).ok()?.with_collectives(collectives).with_link_comparison(own_links);
+        let work = JobsWork::new(all.into_iter().map(|built| into_job(built, &notes.sources)).collect());
+        let system = self.slowed(system, work.ranks(), &work.names_and_ranks(), notes);
         notes.diagnostics.extend(self.estimate_of_jobs());
         if notes.is_clean() {
             notes.diagnostics.extend(work.fits(&system).err());
@@ -149,7 +149,7 @@ impl Sections {
         routed: &RoutedFabric,
         left: u32,
         notes: &mut Notes,
-    ) -> Option<Built<'a>> {
+    ) -> Option<BuiltJob<'a>> {
         let JobSpec { name, ranks, .. } = &section.spec;
         let repeat = section.repeat(&mut notes.diagnostics);
         let weight = section.weight(&mut notes.diagnostics);
@@ -168,13 +168,13 @@ impl Sections {
         let knows_fabric = known.is_some() && offered.is_none();
         let of_ranks = ranks.as_ref().and_then(Located::span);
         let task = match offered {
-            Some(Offered { load, bytes }) => {
+            Some(OfferedLoad { load, bytes }) => {
                 if so_many < 2 {
                     let message = format!("job `{}` needs two ranks at least, to send to each other", **name);
                     notes.push(Diagnostic::new("too-few-ranks", message).at(of_ranks.or(section.at())));
                     return None;
                 }
-                Task::Load { ranks: so_many, load, bytes }
+                JobWork::Load { ranks: so_many, load, bytes }
             }
             None => {
                 if left == 0 && ranks.is_none() {
@@ -183,7 +183,7 @@ impl Sections {
                     return None;
                 }
                 match known {
-                    Some(ranks) => Task::Load { ranks, load: 0.0, bytes: 0 },
+                    Some(ranks) => JobWork::Load { ranks, load: 0.0, bytes: 0 },
                     None => own.task(section, routed, so_many, notes)?,
                 }
             }
@@ -198,11 +198,11 @@ impl Sections {
             (None, Section::Is(placement, at)) => (placement.clone(), Some(*at)),
             (None, _) => (PlacementSpec::default(), of_ranks.or(section.at())),
         };
-        Some(Built { section, task, knows_fabric, repeat, weight, placement, placement_at, sections: own })
+        Some(BuiltJob { section, task, knows_fabric, repeat, weight, placement, placement_at, sections: own })
     }
 
     /// Builds the work of a job with `ranks` ranks.
-    fn task(&self, section: &JobSection, routed: &RoutedFabric, ranks: u32, notes: &mut Notes) -> Option<Task> {
+    fn task(&self, section: &JobSection, routed: &RoutedFabric, ranks: u32, notes: &mut Notes) -> Option<JobWork> {
         match &section.workload {
             Section::Broken => None,
             // A name or file of the workload that does not exist has been reported.
@@ -231,7 +231,7 @@ impl Sections {
                 (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
                 (alone.sharing, alone.faults) = (Section::Absent, Section::Absent);
                 let scenario = notes.loaded(alone.program(program, notes.apart()))?;
-                Some(Task::Program(Box::new(scenario.work().clone())))
+                Some(JobWork::Program(Box::new(scenario.work().clone())))
             }
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => {
                 let mut alone = self.clone();
@@ -239,7 +239,7 @@ impl Sections {
                 alone.routing = Section::Is(routed.routing.clone(), *at);
                 let farm = notes.loaded(alone.farm(spec, notes.apart()))?;
                 match &farm.points[..] {
-                    [point] => Some(Task::Farm(Box::new(point.work().clone()))),
+                    [point] => Some(JobWork::Farm(Box::new(point.work().clone()))),
                     points => {
                         let message = format!("a job is one farm, and this one is tried in {} ways", points.len());
                         let diagnostic = Diagnostic::new("too-many-points", message).at(*at);
@@ -252,17 +252,17 @@ impl Sections {
     }
 
     /// Builds a pattern, as a program if its calls cost something.
-    fn pattern_task(&self, ground: &dyn Ground, notes: &mut Notes) -> Option<Task> {
+    fn pattern_task(&self, ground: &dyn Ground, notes: &mut Notes) -> Option<JobWork> {
         let work = self.work(ground, notes)?;
         if self.node.get().is_none_or(|node| node.facts().is_ideal) {
-            return Some(Task::Pattern(Box::new(work.played(&notes.sources))));
+            return Some(JobWork::Pattern(Box::new(work.into_work(&notes.sources))));
         }
         let (_, program) = self.program_of(work, notes)?;
-        Some(Task::Program(Box::new(program)))
+        Some(JobWork::Program(Box::new(program)))
     }
 
     /// Checks that at least one job ends.
-    fn check_ends(&self, jobs: &[Built<'_>], routed: &RoutedFabric, notes: &mut Notes) {
+    fn check_ends(&self, jobs: &[BuiltJob<'_>], routed: &RoutedFabric, notes: &mut Notes) {
         if let Some(first) = jobs.first()
             && jobs.iter().all(|job| job.repeat == Repeat::Background(None))
         {
@@ -298,7 +298,7 @@ impl Sections {
                 let label = format!("{} times are the most", grouped(u32::MAX.into()));
                 notes.push(diagnostic.label(label).help("end it earlier"));
             }
-            let Task::Pattern(work) = &job.task else { continue };
+            let JobWork::Pattern(work) = &job.task else { continue };
             let is_open = matches!(job.repeat, Repeat::Until(_) | Repeat::TimesUntil(..) | Repeat::Background(_));
             if is_open && work.messages() == 0 && *spec.think_time == Time::ZERO {
                 let message = format!("job `{}` sends nothing, and would be done for ever at once", *spec.name);
@@ -310,7 +310,7 @@ impl Sections {
     }
 
     /// Checks that the messages of each job have routes and fit in memory.
-    fn check_each(&self, jobs: &[Built<'_>], network: &Network, notes: &mut Notes) {
+    fn check_each(&self, jobs: &[BuiltJob<'_>], network: &Network, notes: &mut Notes) {
         let mut first = 0;
         for job in jobs {
             let ranks = job.task.ranks() as usize;
@@ -318,9 +318,9 @@ impl Sections {
             let own = network.with_placement(nodes.to_vec().into());
             first += ranks;
             match &job.task {
-                Task::Pattern(pattern) => {
+                JobWork::Pattern(pattern) => {
                     let Some(spec) = pattern.pattern_spec() else { continue };
-                    let written = Written { routing: self.routing.get().cloned(), ..Written::default() };
+                    let written = Specifications { routing: self.routing.get().cloned(), ..Specifications::default() };
                     let system = System::built(Some(own.clone()), written, self.seed());
                     let workload = Workload { workload: spec.clone(), pattern: pattern.pattern.clone() };
                     job.sections.check_routes(&system, &workload, notes);
@@ -328,7 +328,7 @@ impl Sections {
                         notes.diagnostics.extend(guard::check(&own, pattern));
                     }
                 }
-                Task::Program(_) | Task::Farm(_) | Task::Load { .. } => {
+                JobWork::Program(_) | JobWork::Farm(_) | JobWork::Load { .. } => {
                     self.check_all_routes(&own, notes);
                 }
             }
@@ -359,15 +359,15 @@ fn check_names(jobs: &[JobSection], at: Option<Span>, notes: &mut Notes) {
 /// then. `fastest` is the bandwidth of the fastest link \[B/s\], and `longest` the time for which endless
 /// background runs.
 fn times_until<'a>(
-    job: &Built<'a>,
+    job: &BuiltJob<'a>,
     fastest: f64,
     longest: Option<&'a Located<Time>>,
 ) -> Option<(&'a Located<Time>, f64)> {
     let spec = &job.section.spec;
     let bytes = match &job.task {
-        Task::Pattern(work) => work.pattern.mean_bytes() as f64 * work.messages() as f64 / f64::from(work.ranks()),
-        Task::Load { load, bytes, .. } => *bytes as f64 / load,
-        Task::Program(_) | Task::Farm(_) => return None,
+        JobWork::Pattern(work) => work.pattern.mean_bytes() as f64 * work.messages() as f64 / f64::from(work.ranks()),
+        JobWork::Load { load, bytes, .. } => *bytes as f64 / load,
+        JobWork::Program(_) | JobWork::Farm(_) => return None,
     };
     let until = match job.repeat {
         Repeat::Background(None) => longest?,
@@ -377,7 +377,7 @@ fn times_until<'a>(
     (each > 0.0).then(|| (until, (**until - *spec.start).seconds() / each))
 }
 
-fn place(job: &Built<'_>) -> JointPart {
+fn place(job: &BuiltJob<'_>) -> JointPart {
     JointPart {
         name: job.section.spec.name.to_string(),
         ranks: job.task.ranks(),
@@ -387,10 +387,10 @@ fn place(job: &Built<'_>) -> JointPart {
 }
 
 /// Returns a job with its specification.
-fn finished(built: Built<'_>, sources: &Sources) -> Job {
-    let Built { section, task, repeat, weight, placement, .. } = built;
+fn into_job(built: BuiltJob<'_>, sources: &Sources) -> Job {
+    let BuiltJob { section, task, repeat, weight, placement, .. } = built;
     let mut spec = section.spec.clone();
-    let mut of_placement = Written { placement: Some(placement.clone()), ..Written::default() };
+    let mut of_placement = Specifications { placement: Some(placement.clone()), ..Specifications::default() };
     paths::settle(&mut of_placement, sources);
     spec.placement = of_placement.placement;
     let mut written = serde_json::to_value(&spec).unwrap_or_default();
@@ -399,7 +399,7 @@ fn finished(built: Built<'_>, sources: &Sources) -> Job {
         map.insert("workload".to_owned(), workload);
     }
     drop_nulls(&mut written);
-    if let (Some(map), Task::Load { .. }) = (written.as_object_mut(), &task) {
+    if let (Some(map), JobWork::Load { .. }) = (written.as_object_mut(), &task) {
         // Traffic that never ends has no time to its next beginning.
         map.remove("think-time");
     }

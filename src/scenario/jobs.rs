@@ -77,7 +77,7 @@ pub(super) fn overlay(earlier: &mut Tree, later: Tree, overlay: fn(&mut Table, T
 }
 
 /// Parts of a job as typed in an option, each with its place.
-pub(super) struct Typed {
+pub(super) struct JobOption {
     pub name: (String, Span),
     pub pattern: (String, Span),
     pub ranks: Option<(String, Span)>,
@@ -85,7 +85,7 @@ pub(super) struct Typed {
 }
 
 /// Splits `NAME=PATTERN:RANKS@PLACEMENT`. Ranks and placement are optional.
-pub(super) fn typed(text: &str, at: Span) -> Option<Typed> {
+pub(super) fn parse_option(text: &str, at: Span) -> Option<JobOption> {
     let part = |from: usize, to: usize| {
         (from < to).then(|| (text[from..to].to_owned(), Span::new(at.start + from, at.start + to)))
     };
@@ -95,7 +95,7 @@ pub(super) fn typed(text: &str, at: Span) -> Option<Typed> {
     // The parameters of a rule also follow a colon, so only a number after a colon is a number of ranks.
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let colon = text[..end].rfind(':').filter(|&colon| colon > equals && is_number(&text[colon + 1..end]));
-    Some(Typed {
+    Some(JobOption {
         name: part(0, equals)?,
         pattern: part(equals + 1, colon.unwrap_or(end))?,
         ranks: match colon {
@@ -109,7 +109,7 @@ pub(super) fn typed(text: &str, at: Span) -> Option<Typed> {
     })
 }
 
-impl Typed {
+impl JobOption {
     /// Returns a list with this job.
     pub fn list(self, at: Span) -> Tree {
         let text = |(text, span): (String, Span)| Entry { key: span, value: Tree { span, kind: Kind::Text(text) } };
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_typed_job_comes_apart_where_its_parts_are_told() {
         let parts = |text: &str| {
-            let typed = typed(text, Span::new(0, text.len()))?;
+            let typed = parse_option(text, Span::new(0, text.len()))?;
             let text = |part: Option<(String, Span)>| part.map(|(text, _)| text).unwrap_or_default();
             Some([typed.name.0, typed.pattern.0, text(typed.ranks), text(typed.placement)])
         };

@@ -36,7 +36,7 @@ const KNOWN_SCHEMAS: [&str; 5] =
     [report::SCHEMA, report::replay::SCHEMA, report::whatif::SCHEMA, report::FARM_SCHEMA, report::JOBS_SCHEMA];
 
 /// Refuses a report with an unknown schema, because the meaning of its keys is unknown.
-fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
+fn check_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
     let message = match report.get("schema") {
         Some(Value::String(schema)) if KNOWN_SCHEMAS.contains(&schema.as_str()) => return Ok(()),
         Some(Value::String(schema)) => format!("this is a report of the unknown schema \"{schema}\""),
@@ -69,7 +69,7 @@ const OTHERS: [(&str, &str); 12] = [
 
 /// Describes JSON that contains no scenario, if its kind is known: by its schema, or without one by its first
 /// keys.
-fn other(value: &Value) -> Option<String> {
+fn describe_other(value: &Value) -> Option<String> {
     let has = |value: &Value, keys: &[&str]| keys.iter().all(|key| value.get(key).is_some());
     if let Some(schema) = value.get("schema").and_then(Value::as_str) {
         let known = OTHERS.iter().find(|(begin, _)| schema.starts_with(begin));
@@ -107,14 +107,14 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
         JsonError { message: in_words(&error), help: None, line: error.line(), column: error.column() }
     })?;
     if value.get("scenario").is_none()
-        && let Some(what) = other(&value)
+        && let Some(what) = describe_other(&value)
     {
         return Err(JsonError { message: format!("this is {what} and holds no scenario"), ..no_scenario() });
     }
     let mut scenario = match value {
         Value::Object(mut map) => match map.remove("scenario") {
             Some(scenario) => {
-                of_known_schema(&map)?;
+                check_schema(&map)?;
                 scenario
             }
             None => Value::Object(map),

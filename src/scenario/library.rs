@@ -23,14 +23,14 @@ pub enum Shelf {
 
 /// A named partial scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Named {
+pub struct LibraryEntry {
     /// Name of its file, without `.toml`.
     pub name: &'static str,
     /// Its text.
     pub text: &'static str,
 }
 
-impl Named {
+impl LibraryEntry {
     /// Returns the description: the first sentence of the comment at the top of its file.
     pub fn description(&self) -> String {
         let comment: Vec<&str> = self
@@ -56,16 +56,16 @@ impl Named {
 include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
 /// All patterns: those with a file, then the collectives.
-static PATTERNS: LazyLock<Vec<Named>> = LazyLock::new(|| {
+static PATTERNS: LazyLock<Vec<LibraryEntry>> = LazyLock::new(|| {
     let is_file = |name: &str| PATTERN_FILES.iter().any(|named| named.name == name);
     // The texts live as long as the program, like the texts of files.
-    let named = |(name, text): (String, String)| Named { name: name.leak(), text: text.leak() };
+    let named = |(name, text): (String, String)| LibraryEntry { name: name.leak(), text: text.leak() };
     PATTERN_FILES.iter().copied().chain(collective_names::named(is_file).into_iter().map(named)).collect()
 });
 
 impl Shelf {
     /// Returns all entries, in the order in which they are shown.
-    pub fn all(self) -> &'static [Named] {
+    pub fn all(self) -> &'static [LibraryEntry] {
         match self {
             Self::Topologies => TOPOLOGIES,
             Self::Machines => MACHINES,
@@ -80,10 +80,10 @@ impl Shelf {
     }
 
     /// Returns the entry with this name.
-    pub fn get(self, name: &str) -> Option<&'static Named> {
+    pub fn get(self, name: &str) -> Option<&'static LibraryEntry> {
         // Texts are generated only if the name is not that of a file.
         let files = if self == Self::Patterns { PATTERN_FILES } else { self.all() };
-        let find = |all: &'static [Named]| all.iter().find(|named| named.name == name);
+        let find = |all: &'static [LibraryEntry]| all.iter().find(|named| named.name == name);
         find(files).or_else(|| if self == Self::Patterns { find(&PATTERNS) } else { None })
     }
 
@@ -91,11 +91,12 @@ impl Shelf {
     ///
     /// # Errors
     /// There is no entry with this name.
-    pub fn find(self, name: &str) -> Result<&'static Named, Diagnostic> {
+    pub fn find(self, name: &str) -> Result<&'static LibraryEntry, Diagnostic> {
         self.get(name).ok_or_else(|| {
             let word = self.word();
             let near = closest(name, self.names()).map(|near| format!("did you mean `{near}`? "));
-            let numbers = self.with_numbers(name).map(|example| format!("numbers of your own: \"{example}\"; "));
+            let numbers =
+                self.example_with_numbers(name).map(|example| format!("numbers of your own: \"{example}\"; "));
             let meant = [near, numbers].into_iter().flatten().collect::<String>();
             Diagnostic::new("unknown-name", format!("unknown {word} `{name}`"))
                 .label("not built in, and no such file")
@@ -105,7 +106,7 @@ impl Shelf {
 
     /// Returns an example with numbers for the name of a family of fabrics, or a name that begins with it
     /// (`torus-3x3`): `torus:dims=[4,4],bandwidth=1 GB/s`, with the numbers of a named member of the family.
-    fn with_numbers(self, name: &str) -> Option<String> {
+    fn example_with_numbers(self, name: &str) -> Option<String> {
         let begins =
             |name: &str, family: &str| name.strip_prefix(family).is_some_and(|rest| rest.starts_with(['-', ':']));
         if self != Self::Topologies {
@@ -148,7 +149,7 @@ impl Shelf {
 
     /// Returns true if an entry sets this key of a scenario. If a complete scenario is named, only the part
     /// that was asked for is taken.
-    pub(super) fn is_about(self, key: &str) -> bool {
+    pub(super) fn sets_key(self, key: &str) -> bool {
         let is_run = matches!(key, "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution");
         match self {
             Self::Topologies => key != "node" && !is_run,
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_description_is_the_first_sentence() {
-        let described = |text| Named { name: "x", text }.description();
+        let described = |text| LibraryEntry { name: "x", text }.description();
         assert_eq!(described("# Message p = 1 .. N-1 goes\n# on. More.\n\n[a]"), "Message p = 1 .. N-1 goes on");
         assert_eq!(described("# Ring.\n# Source: a book.\n"), "Ring");
     }

@@ -13,7 +13,7 @@ use crate::simulation::{PatternWork, ProgramWork, Simulated};
 use crate::system::{ALONE, WorkloadSpec};
 
 /// The sections of the texts that could be read.
-pub(super) struct Understood {
+pub(super) struct ReadScenario {
     pub sections: Sections,
     pub notes: Notes,
 }
@@ -52,7 +52,7 @@ impl Texts {
     }
 }
 
-impl Understood {
+impl ReadScenario {
     /// Reads the sections of merged texts.
     pub(super) fn of(mut texts: Texts, needs: Needs) -> Self {
         let named = |texts: &Texts| {
@@ -68,20 +68,20 @@ impl Understood {
         let whole = needs == Needs::Both || (needs == Needs::All && !named(&texts) && !on_nodes);
         let sections = match whole {
             true => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete, texts.file.as_deref()),
-            false => read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete),
+            false => read::sections_without_requirements(&texts.table, &mut texts.diagnostics, texts.incomplete),
         };
         texts.only_first_mistakes();
         let texts_are_incomplete = texts.incomplete;
         let Texts { sources, mut diagnostics, links, table, file, .. } = texts;
         let works = ["workload", "job"].iter().any(|key| table.contains_key(*key));
         if on_nodes && !works && !texts_are_incomplete {
-            diagnostics.push(read::nothing_chosen("workload", file.as_deref()));
+            diagnostics.push(read::missing_choice("workload", file.as_deref()));
         }
         if let Needs::Table(key) = needs
             && !table.contains_key(key)
             && diagnostics.is_empty()
         {
-            diagnostics.push(read::nothing_chosen(key, file.as_deref()));
+            diagnostics.push(read::missing_choice(key, file.as_deref()));
         }
         Self { sections, notes: Notes { sources, links, diagnostics } }
     }
@@ -91,7 +91,7 @@ impl Understood {
     /// # Errors
     /// Every mistake in every text.
     pub(super) fn build(self) -> Result<Loaded, Invalid> {
-        let Understood { mut sections, notes } = self;
+        let ReadScenario { mut sections, notes } = self;
         if !sections.jobs.is_absent() {
             // Each job is built from a copy of the sections without the other jobs.
             let jobs = match &mut sections.jobs {
@@ -122,8 +122,8 @@ impl Loader {
     }
 
     /// Gathers the texts and reads their sections.
-    pub(super) fn understood(self, needs: Needs) -> Understood {
-        Understood::of(self.gather(), needs)
+    pub(super) fn read_sections(self, needs: Needs) -> ReadScenario {
+        ReadScenario::of(self.gather(), needs)
     }
 
     /// Reads, checks and builds one scenario with any kind of work.
@@ -142,7 +142,7 @@ impl Loader {
     /// # Errors
     /// Every mistake in every text. Programs and farms need no topology.
     pub fn load_all(self) -> Result<Loaded, Invalid> {
-        self.understood(Needs::All).build()
+        self.read_sections(Needs::All).build()
     }
 
     /// Reads, checks and builds a pattern on a fabric.
@@ -150,7 +150,7 @@ impl Loader {
     /// # Errors
     /// Every mistake in every text, and work that is not a pattern.
     pub fn load_pattern(self) -> Result<Scenario<PatternWork>, Invalid> {
-        let Understood { sections, mut notes } = self.understood(Needs::Both);
+        let ReadScenario { sections, mut notes } = self.read_sections(Needs::Both);
         if let Section::Is(_, at) = &sections.jobs {
             let message = "these are several jobs, and a pattern is needed here";
             notes.refuse(message, *at, "`hayase run` and `hayase compare` run jobs");
@@ -164,7 +164,7 @@ impl Loader {
     /// Every mistake in every text. A missing topology or workload is not a mistake.
     pub fn load_program(self, work: ProgramWork) -> Result<Scenario<ProgramWork>, Invalid> {
         // A topology may be missing; a parameter of the machine may not.
-        let Understood { sections, mut notes } = self.understood(Needs::Nothing);
+        let ReadScenario { sections, mut notes } = self.read_sections(Needs::Nothing);
         let system = sections.system(work.program.ranks(), None, &mut notes);
         if let Some(system) = system.as_ref().filter(|_| notes.is_clean()) {
             notes.diagnostics.extend(work.fits(system).err());
@@ -175,7 +175,7 @@ impl Loader {
 
     /// Reads a part of a scenario, and builds it.
     fn part<T>(self, needs: Needs, build: impl FnOnce(&Sections, &mut Notes) -> Option<T>) -> Result<T, Invalid> {
-        let Understood { sections, mut notes } = self.understood(needs);
+        let ReadScenario { sections, mut notes } = self.read_sections(needs);
         let built = build(&sections, &mut notes);
         Ok(notes.finish(built)?.0)
     }

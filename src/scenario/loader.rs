@@ -252,13 +252,13 @@ impl Loader {
 
     /// Reads all texts and merges them.
     pub(super) fn gather(self) -> Texts {
-        let mut texts = self.lay();
+        let mut texts = self.merge_texts();
         texts.settle();
         texts
     }
 
     /// Reads all texts and merges them, without filling in the defaults of presets and machines.
-    pub(super) fn lay(self) -> Texts {
+    pub(super) fn merge_texts(self) -> Texts {
         let mut texts = Texts::default();
         texts.sources.built_in(library::FILES);
         self.on_read.into_iter().for_each(|hook| texts.sources.on_read(hook));
@@ -567,7 +567,7 @@ impl Texts {
         self.preset_is_given = is_given;
         let mut inner = std::mem::replace(&mut self.presets, outer);
         let mut table = read?;
-        inner.retain(|key| shelf.is_about(key));
+        inner.retain(|key| shelf.sets_key(key));
         self.presets.merge(inner);
         let Some(key) = key else {
             self.presets.take(&mut table, &mut self.diagnostics);
@@ -578,7 +578,7 @@ impl Texts {
             let diagnostic = Diagnostic::new("wrong-file", message).label(format!("used as a {}", shelf.word()));
             return self.lost(diagnostic, Some(at));
         }
-        table.retain(|other, _| shelf.is_about(other));
+        table.retain(|other, _| shelf.sets_key(other));
         let mut kinds = table.get(key).and_then(|entry| entry.value.table()).into_iter().flat_map(Table::keys);
         if shelf == Shelf::Patterns && shelf.get(name).is_some() && !kinds.any(|kind| known::is_program(kind)) {
             self.known.insert(name.to_owned(), table.clone());
@@ -668,7 +668,7 @@ impl Texts {
     /// Reads a job from `NAME=PATTERN:RANKS@PLACEMENT`.
     fn job(&mut self, flag: String, text: &str) -> Option<Table> {
         let at = self.flag(flag.clone(), text);
-        let Some(typed) = jobs::typed(text, at) else {
+        let Some(typed) = jobs::parse_option(text, at) else {
             let diagnostic = Diagnostic::new("syntax", format!("`{text}` is no job")).at(at);
             let help = format!("write {flag} NAME=PATTERN:RANKS@PLACEMENT, as in a=all-to-all-pairwise:16@random");
             return self.lost(diagnostic.help(help), None);

@@ -46,7 +46,7 @@ use crate::simulation::{FarmWork, JobsWork, PatternWork, ProgramWork, RunOptions
 use crate::system::System;
 use crate::system::WorkloadSpec;
 
-pub use contents::{Contents, Kind, contents};
+pub use contents::{Contents, TableKind, contents};
 pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
 pub use job::JobSpec;
@@ -73,7 +73,7 @@ pub struct Scenario<W = Work> {
 const OF_WORK: &str = "workload.";
 
 /// Reason why a run does not fail: a scenario is only made of work that fits its system.
-const FITS: &str = "work of a scenario fits its system";
+const WORK_FITS: &str = "work of a scenario fits its system";
 
 impl<W: Simulated> Scenario<W> {
     /// Creates a scenario of this work on this system.
@@ -107,7 +107,7 @@ impl<W: Simulated> Scenario<W> {
 
     /// Runs the work on the system.
     pub fn run(&self, options: RunOptions<'_>) -> W::Outcome {
-        self.work.play(&self.system, options).expect(FITS)
+        self.work.play(&self.system, options).expect(WORK_FITS)
     }
 
     /// Returns the seed of everything random.
@@ -189,7 +189,7 @@ impl Scenario {
     /// Runs the scenario and returns its summary. For a program it includes the time on nodes and a network
     /// that cost nothing as the critical path.
     pub fn measured(&self, watch: Option<&dyn Watch>) -> Summary {
-        self.work.measured(&self.system, watch).expect(FITS)
+        self.work.measured(&self.system, watch).expect(WORK_FITS)
     }
 
     /// Replaces the fabric and routes by those of `known`, which are the same.

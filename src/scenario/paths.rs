@@ -7,12 +7,12 @@ use crate::pattern::PatternSpec;
 use crate::placement::PlacementSpec;
 use crate::prediction::assemble::with_files;
 use crate::reading::tree::{Entry, Table, Tree};
-use crate::system::Written;
+use crate::system::Specifications;
 use crate::system::{ProgramSpec, WorkloadSpec};
 
 /// Makes paths relative to the working directory instead of the text that names them, so that a report can be
 /// run again from that directory. Keeps the files in memory.
-pub(super) fn settle(written: &mut Written, sources: &Sources) {
+pub(super) fn settle(written: &mut Specifications, sources: &Sources) {
     written.files = sources.attached().to_vec();
     for path in written.topology.iter_mut().flat_map(|topology| topology.files()) {
         settle_path(path, sources);

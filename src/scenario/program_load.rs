@@ -17,7 +17,7 @@ use crate::system::{ProgramDataSpec, ProgramSpec, ReadProgram, WorkloadSpec};
 use crate::system::{System, network_of_its_own};
 
 /// A program with its system, if both could be read.
-type Found = Option<(System, ProgramWork)>;
+type ReadProgramOnSystem = Option<(System, ProgramWork)>;
 
 /// Returns the part of the program that is asked for, or all of it.
 fn of_part(work: ProgramWork, part: &Part, at: Option<Span>, notes: &mut Notes) -> Option<ProgramWork> {
@@ -28,7 +28,11 @@ fn of_part(work: ProgramWork, part: &Part, at: Option<Span>, notes: &mut Notes) 
 }
 
 /// Returns the scenario with its specification, or all mistakes.
-fn scenario(found: Found, written: ProgramSpec, mut notes: Notes) -> Result<Scenario<ProgramWork>, Invalid> {
+fn scenario(
+    found: ReadProgramOnSystem,
+    written: ProgramSpec,
+    mut notes: Notes,
+) -> Result<Scenario<ProgramWork>, Invalid> {
     if let Some((system, work)) = found.as_ref().filter(|_| notes.is_clean()) {
         notes.diagnostics.extend(work.fits(system).err());
     }
@@ -48,7 +52,7 @@ impl Sections {
         scenario(found, workload.clone(), notes)
     }
 
-    fn read_program(&self, workload: &ProgramSpec, notes: &mut Notes) -> Found {
+    fn read_program(&self, workload: &ProgramSpec, notes: &mut Notes) -> ReadProgramOnSystem {
         if !notes.is_clean() {
             return None;
         }
@@ -98,7 +102,12 @@ impl Sections {
         scenario(found, ProgramSpec::ProgramData(written), notes)
     }
 
-    fn assembled(&mut self, spec: &ProgramDataSpec, written: &mut ProgramDataSpec, notes: &mut Notes) -> Found {
+    fn assembled(
+        &mut self,
+        spec: &ProgramDataSpec,
+        written: &mut ProgramDataSpec,
+        notes: &mut Notes,
+    ) -> ReadProgramOnSystem {
         if !notes.is_clean() {
             return None;
         }
@@ -129,7 +138,7 @@ impl Sections {
         Ok(Scenario::read(system, work, sources))
     }
 
-    fn calls(&self, notes: &mut Notes) -> Found {
+    fn calls(&self, notes: &mut Notes) -> ReadProgramOnSystem {
         let routed = self.routed(notes);
         let work = match (&self.topology, &self.workload) {
             (Section::Absent, Section::Is(WorkloadSpec::Pattern(pattern), at)) => {
@@ -185,7 +194,7 @@ impl Sections {
                 self.check_transport(notes);
                 self.check_packets(notes);
                 let routed = routed.or_else(|| self.routed(notes))?;
-                let system = self.placed(routed, ranks, self.topology.span(), notes)?;
+                let system = self.place(routed, ranks, self.topology.span(), notes)?;
                 self.check_all_routes(system.network()?, notes);
                 system
             }
@@ -198,7 +207,7 @@ impl Sections {
         let own_links = system.network().and_then(|network| notes.links.comparison(&network.fabric, &self.link));
         // A model that is itself a network, next to a fabric, has been refused.
         let system = system.with_node(node).ok()?;
-        let system = system.with_collectives(collectives).comparing_links(own_links);
+        let system = system.with_collectives(collectives).with_link_comparison(own_links);
         Some(self.estimated(self.slowed(system, ranks, &[], notes)))
     }
 }

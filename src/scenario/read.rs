@@ -61,11 +61,11 @@ pub(super) fn sections(
     incomplete: bool,
     file: Option<&str>,
 ) -> Sections {
-    let sections = sections_alone(table, diagnostics, incomplete);
+    let sections = sections_without_requirements(table, diagnostics, incomplete);
     if !incomplete {
         let work = if table.contains_key("job") { "job" } else { "workload" };
         for key in ["topology", work].into_iter().filter(|key| !table.contains_key(*key)) {
-            diagnostics.push(nothing_chosen(key, file));
+            diagnostics.push(missing_choice(key, file));
         }
     }
     sections
@@ -73,7 +73,11 @@ pub(super) fn sections(
 
 /// Reads all sections of texts that need neither topology nor workload: for a program, or for a part of a
 /// scenario.
-pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
+pub(super) fn sections_without_requirements(
+    table: &Table,
+    diagnostics: &mut Vec<Diagnostic>,
+    incomplete: bool,
+) -> Sections {
     for (key, entry) in table.iter().filter(|(key, _)| !KEYS.contains(&key.as_str())) {
         // (A `preset` is no longer there: its text has already been merged below the rest.)
         diagnostics.push(match OF_PLANS.contains(&key.as_str()) {
@@ -118,7 +122,7 @@ pub(super) fn check_link(link: &Entry, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Returns the diagnostic for a scenario without topology or workload, with the name of its file if there is
 /// one.
-pub(super) fn nothing_chosen(table: &str, file: Option<&str>) -> Diagnostic {
+pub(super) fn missing_choice(table: &str, file: Option<&str>) -> Diagnostic {
     let help = match table {
         "topology" => "name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all",
         "node" => "name a machine with -m, or write a table like [node.loggps]",

@@ -18,9 +18,9 @@ const PROGRAMS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Fabrics with their routes.
-    pub(super) fabrics: Kept<RoutedFabric>,
+    pub(super) fabrics: Cache<RoutedFabric>,
     /// Programs.
-    pub(super) programs: Kept<SharedProgram>,
+    pub(super) programs: Cache<SharedProgram>,
 }
 
 /// A program as read.
@@ -33,7 +33,7 @@ pub(super) struct SharedProgram {
 
 impl Default for Shared {
     fn default() -> Self {
-        Self { fabrics: Kept::new(FABRICS), programs: Kept::new(PROGRAMS) }
+        Self { fabrics: Cache::new(FABRICS), programs: Cache::new(PROGRAMS) }
     }
 }
 
@@ -46,16 +46,16 @@ pub(super) fn key(of: &impl Serialize) -> Key {
 }
 
 /// A value that the first user builds while later users wait for it.
-type Slot<T> = Arc<OnceLock<Option<T>>>;
+type CacheSlot<T> = Arc<OnceLock<Option<T>>>;
 
 /// The most recently used values, by key.
 #[derive(Debug)]
-pub(super) struct Kept<T> {
+pub(super) struct Cache<T> {
     most: usize,
-    slots: Mutex<Vec<(Key, Slot<T>)>>,
+    slots: Mutex<Vec<(Key, CacheSlot<T>)>>,
 }
 
-impl<T: Clone> Kept<T> {
+impl<T: Clone> Cache<T> {
     fn new(most: usize) -> Self {
         Self { most, slots: Mutex::new(Vec::new()) }
     }
@@ -80,11 +80,11 @@ impl<T: Clone> Kept<T> {
     }
 
     /// Returns the slot of this key and marks it as the most recently used.
-    fn slot(&self, key: Key) -> Slot<T> {
+    fn slot(&self, key: Key) -> CacheSlot<T> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = match slots.iter().position(|(known, _)| *known == key) {
             Some(i) => slots.remove(i).1,
-            None => Slot::default(),
+            None => CacheSlot::default(),
         };
         if slots.len() >= self.most {
             slots.remove(0);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_longest_ago_goes_first_and_what_failed_is_tried_again() {
-        let kept: Kept<u32> = Kept::new(2);
+        let kept: Cache<u32> = Cache::new(2);
         let mut made = Vec::new();
         for asked in [1, 2, 1, 3, 1, 2] {
             let got = kept.get([asked; 32], &mut Notes::default(), &mut |_| {

@@ -47,12 +47,12 @@ impl Texts {
 }
 
 /// A part of the text of a flag, with its place.
-struct Part<'a> {
+struct TextPart<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Part<'a> {
+impl<'a> TextPart<'a> {
     /// Returns the part `text` of `whole`, which begins at `base`.
     fn of(whole: &'a str, text: &'a str, base: usize) -> Self {
         let trimmed = text.trim();
@@ -87,17 +87,17 @@ pub(super) fn noise(text: &str, at: Span) -> Result<Table, Vec<Diagnostic>> {
         }
     };
     for (number, written) in text.split(',').enumerate() {
-        let part = Part::of(text, written, at.start);
+        let part = TextPart::of(text, written, at.start);
         let done = match (part.text.split_once('='), part.text) {
             (Some((key, value)), _) => {
                 let kind = if key.trim() == "seed" { Kind::Whole } else { Kind::Text };
-                put(key.trim(), Part::of(text, value, at.start).entry(kind))
+                put(key.trim(), TextPart::of(text, value, at.start).entry(kind))
             }
             (None, "fixed" | "uniform" | "exponential") => put("distribution", part.entry(Kind::Text)),
             (None, "random" | "synchronised") => put("phase", part.entry(Kind::Text)),
             (None, lengths) if number == 0 => match lengths.split_once('/') {
-                Some((length, period)) => put("length", Part::of(text, length, at.start).entry(Kind::Text))
-                    .and_then(|()| put("period", Part::of(text, period, at.start).entry(Kind::Text))),
+                Some((length, period)) => put("length", TextPart::of(text, length, at.start).entry(Kind::Text))
+                    .and_then(|()| put("period", TextPart::of(text, period, at.start).entry(Kind::Text))),
                 None => put("length", part.entry(Kind::Text)),
             },
             _ => Err(part
@@ -115,7 +115,7 @@ pub(super) fn noise(text: &str, at: Span) -> Result<Table, Vec<Diagnostic>> {
 /// # Errors
 /// The text is none of these.
 pub(super) fn straggler(text: &str, at: Span) -> Result<Table, Diagnostic> {
-    let part = |of| Part::of(text, of, at.start);
+    let part = |of| TextPart::of(text, of, at.start);
     let help = "write RANKS=SPEED, as in 3=50% or 0-7=0.5; or nodes:0-7=50%, count:2=50%, JOB:3=50%, 3=50%@1ms..2ms";
     let Some((who, how)) = text.split_once('=') else {
         return Err(part(text).wrong("is no straggler").help(help));

@@ -8,7 +8,7 @@ use crate::reading::tree::{Entry, Kind, Table, Tree, parse_value};
 pub(super) fn expand(table: &mut Table) {
     let Some(tasks) = farm(table).and_then(|farm| farm.get_mut("tasks")) else { return };
     if let Some(text) = tasks.value.text() {
-        tasks.value = named(text, tasks.value.span);
+        tasks.value = expand_text(text, tasks.value.span);
     }
 }
 
@@ -32,7 +32,7 @@ fn farm(table: &mut Table) -> Option<&mut Table> {
     table.get_mut("workload")?.value.table_mut()?.get_mut("master-slave")?.value.table_mut()
 }
 
-fn named(text: &str, at: Span) -> Tree {
+fn expand_text(text: &str, at: Span) -> Tree {
     // A text in a file is in quotes.
     let quotes = usize::from(at.end - at.start == text.len() + 2);
     let base = at.start + quotes;

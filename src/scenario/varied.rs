@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::library::Shelf;
-use super::load::{Needs, Understood};
+use super::load::{Needs, ReadScenario};
 use super::loader::Texts;
 use super::overlay::one;
 use super::read::Sections;
@@ -49,7 +49,7 @@ pub(crate) struct Setting {
 }
 
 /// Texts with some settings, read into sections.
-pub(crate) struct Variant(Understood);
+pub(crate) struct Variant(ReadScenario);
 
 /// Identity of a variant: a hash of everything except its seed, and the seed.
 #[derive(Clone, Debug)]
@@ -70,14 +70,14 @@ impl Identity {
 
     /// Returns the identity of something that is not a scenario.
     pub fn of_text(text: &str, results: u32) -> Self {
-        let mut hasher = begun(results);
+        let mut hasher = start_hash(results);
         hasher.update(b"no scenario\0").update(text.as_bytes()).update(b"\0");
         Self { hasher, seed: 0 }
     }
 }
 
 /// Starts a hash with the version of results, the only thing besides the scenario on which results depend.
-fn begun(results: u32) -> blake3::Hasher {
+fn start_hash(results: u32) -> blake3::Hasher {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"hayase point\0").update(&results.to_le_bytes());
     hasher
@@ -86,7 +86,7 @@ fn begun(results: u32) -> blake3::Hasher {
 impl Base {
     /// Reads the texts of a loader. The keys `apart` are not part of a scenario and are kept separately.
     pub fn new(loader: Loader, apart: &[&str]) -> Self {
-        let mut texts = loader.lay();
+        let mut texts = loader.merge_texts();
         let apart = apart.iter().filter_map(|key| texts.table.remove_entry(*key)).collect();
         Self { texts, apart, shared: Arc::default(), files: Files::default() }
     }
@@ -97,7 +97,7 @@ impl Base {
     }
 
     /// Returns true if the texts set a key.
-    pub fn says(&self, key: &str) -> bool {
+    pub fn sets(&self, key: &str) -> bool {
         self.texts.table.contains_key(key)
     }
 
@@ -125,7 +125,7 @@ impl Base {
             texts.set(&setting.key, &setting.value, setting.at);
         }
         texts.settle();
-        let mut understood = Understood::of(texts, Needs::All);
+        let mut understood = ReadScenario::of(texts, Needs::All);
         understood.sections.shared = Some(Arc::clone(&self.shared));
         Variant(understood)
     }
@@ -140,17 +140,17 @@ impl Variant {
     /// Returns the identity of the variant, from the scenario with the defaults of its tables, the contents
     /// of the files that it names, and the version of results. Returns `None` if it is not a scenario.
     pub fn identity(&self, base: &Base, results: u32) -> Option<Identity> {
-        let Understood { sections, notes } = &self.0;
+        let ReadScenario { sections, notes } = &self.0;
         if !notes.is_clean() {
             return None;
         }
         let sources = &notes.sources;
         let mut sections = sections.clone();
-        let files = settled(&mut sections, sources);
+        let files = reduce_paths(&mut sections, sources);
         complete(&mut sections);
         let mut written = serde_json::to_value(&sections).ok()?;
         drop_nulls(&mut written);
-        let mut hasher = begun(results);
+        let mut hasher = start_hash(results);
         hasher.update(&serde_json::to_vec(&written).ok()?);
         for (path, _) in &files {
             base.files.add(path, sources, &mut hasher);
@@ -177,7 +177,7 @@ impl Variant {
 
 /// Reduces the paths in all sections to file names, because the contents of files count and not their
 /// locations. Returns the names with the paths relative to the working directory.
-fn settled(sections: &mut Sections, sources: &Sources) -> Vec<(String, String)> {
+fn reduce_paths(sections: &mut Sections, sources: &Sources) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut settle = |path: &mut Located<String>| {
         paths::settle_path(path, sources);

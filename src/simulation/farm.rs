@@ -105,13 +105,13 @@ impl FarmWork {
 
     /// Returns the number of workers that keep the master busy; `None` over a network.
     pub fn master_bound_workers(&self, system: &System) -> Option<u32> {
-        const MOST: u32 = 1 << 20;
+        const MAX_WORKERS: u32 = 1 << 20;
         if system.network().is_some() || self.listed.is_empty() {
             return None;
         }
         let workers = &self.point.workers;
         let factor = workers.len() as f64 / workers.speed();
-        Bounds::saturation(&self.listed, factor, &self.costs, &self.point.policy, MOST)
+        Bounds::saturation(&self.listed, factor, &self.costs, &self.point.policy, MAX_WORKERS)
     }
 
     /// Returns the time that the links of the master's node need for all tasks and results. Returns `None` if
@@ -192,7 +192,7 @@ impl Simulated for FarmWork {
             }),
             bytes: self.tasks.bytes(),
             wall_s: start.elapsed().as_secs_f64(),
-            estimated: estimate::not_of(system, "farms"),
+            estimated: estimate::not_estimated(system, "farms"),
         })
     }
 

@@ -7,12 +7,12 @@ use crate::workload::joint::Joint;
 
 /// A watch for runs of single jobs. They run beside the run of all jobs and report its progress instead of
 /// their own.
-pub(super) struct Followed<'a> {
+pub(super) struct SharedWatch<'a> {
     pub watch: &'a dyn Watch,
     pub last: Mutex<Option<Progress>>,
 }
 
-impl Watch for Followed<'_> {
+impl Watch for SharedWatch<'_> {
     fn tick(&self, _: Progress) -> bool {
         let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_none_or(|last| self.watch.tick(last))
@@ -20,9 +20,9 @@ impl Watch for Followed<'_> {
 }
 
 /// A watch for the run of all jobs.
-pub(super) struct First<'a>(pub &'a Followed<'a>);
+pub(super) struct MainWatch<'a>(pub &'a SharedWatch<'a>);
 
-impl Watch for First<'_> {
+impl Watch for MainWatch<'_> {
     fn tick(&self, progress: Progress) -> bool {
         // The total is unknown if a job has no known end.
         let total = if progress.total < Joint::UNKNOWN { progress.total } else { 0 };

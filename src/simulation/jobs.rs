@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use super::farm::FarmWork;
-use super::followed::{First, Followed};
+use super::followed::{MainWatch, SharedWatch};
 use super::job_links;
 use super::pattern::PatternWork;
 use super::program::ProgramWork;
@@ -56,7 +56,7 @@ pub struct Job {
     /// Name of the job.
     pub name: String,
     /// Work that the job does.
-    pub task: Task,
+    pub task: JobWork,
     /// Placement of the job, as shown to users.
     pub placement: String,
     /// Time at which the job begins for the first time.
@@ -73,7 +73,7 @@ pub struct Job {
 
 /// Work of one job.
 #[derive(Clone, Debug)]
-pub enum Task {
+pub enum JobWork {
     /// Messages as a function of rank and number.
     Pattern(Box<PatternWork>),
     /// Calls of each rank.
@@ -91,7 +91,7 @@ pub enum Task {
     },
 }
 
-impl Task {
+impl JobWork {
     /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         match self {
@@ -204,13 +204,13 @@ impl JobsWork {
     }
 
     /// Returns the names of the jobs, each with its number of ranks.
-    pub(crate) fn crews(&self) -> Vec<(&str, u32)> {
+    pub(crate) fn names_and_ranks(&self) -> Vec<(&str, u32)> {
         self.jobs.iter().map(|job| (job.name.as_str(), job.task.ranks())).collect()
     }
 
     /// True if the run lasts until the job's end. A background job counts only if all jobs are background and
     /// it has an end.
-    fn is_waited_for(&self, job: &Job) -> bool {
+    fn must_end(&self, job: &Job) -> bool {
         let is_background = |job: &Job| job.repeat.is_background();
         !is_background(job) || (self.jobs.iter().all(is_background) && job.repeat != Repeat::Background(None))
     }
@@ -223,14 +223,14 @@ impl Simulated for JobsWork {
         if system.network().is_none() {
             return Err(without_network(&self.name));
         }
-        if !self.jobs.iter().any(|job| self.is_waited_for(job)) {
+        if !self.jobs.iter().any(|job| self.must_end(job)) {
             let message = "no job ends: all of them are background, as long as another goes on";
             return Err(Diagnostic::new("endless", message));
         }
         // Slow ranks are described over all jobs and checked below.
         let plain = system.clone().with_noise(Default::default());
         self.jobs.iter().try_for_each(|job| job.task.fits(&plain))?;
-        fits_noise(system, self.ranks(), &self.crews())?;
+        fits_noise(system, self.ranks(), &self.names_and_ranks())?;
         fits_places(&self.name, self.ranks(), system)
     }
 
@@ -287,7 +287,7 @@ impl Simulated for JobsWork {
     }
 
     fn to_json(&self, system: &System) -> Value {
-        let programs = |job: &Job| matches!(&job.task, Task::Program(_));
+        let programs = |job: &Job| matches!(&job.task, JobWork::Program(_));
         let mut value = system.to_json(None, self.jobs.iter().any(programs));
         if let Some(map) = value.as_object_mut() {
             let jobs = self.jobs.iter().map(|job| job.written.clone().unwrap_or_else(|| job.name.clone().into()));
@@ -331,7 +331,7 @@ impl Playing<'_> {
         let jobs = &self.work.jobs;
         let once: Vec<usize> = (0..jobs.len()).filter(|&job| alone && !jobs[job].repeat.is_background()).collect();
         let mut alone: Vec<Option<Time>> = vec![None; jobs.len()];
-        let followed = watch.map(|watch| Followed { watch, last: Mutex::new(None) });
+        let followed = watch.map(|watch| SharedWatch { watch, last: Mutex::new(None) });
         let (mut runs, mut outcome) = (Vec::new(), Outcome::default());
         let told = interference && self.work.tells_interference(self.system).is_ok();
         let faults = self.network.events().is_some();
@@ -349,7 +349,7 @@ impl Playing<'_> {
             }
             let stages = self.stages();
             let mut joint = self.joint(&stages, None, added);
-            let first = followed.as_ref().map(First);
+            let first = followed.as_ref().map(MainWatch);
             let watch = first.as_ref().map(|watch| watch as &dyn Watch);
             outcome = self.network.record_jobs(&mut joint, metered, &mut recorder, watch);
             runs = joint.runs();
@@ -365,7 +365,7 @@ impl Playing<'_> {
             }
         }
         let blocked = match outcome.stop {
-            Stop::Deadlock(blocked) => self.in_words(blocked, &ranks),
+            Stop::Deadlock(blocked) => self.with_job_names(blocked, &ranks),
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
         };
         let makespan = Time::from_seconds(report.head.makespan_s);
@@ -384,9 +384,9 @@ impl Playing<'_> {
 
     fn stages(&self) -> Vec<Stage> {
         let stage = |job: &Job| match &job.task {
-            Task::Program(work) => {
+            JobWork::Program(work) => {
                 let expander = Expander::new(self.system.collectives().clone());
-                Stage::Program(Box::new((work.played_otherwise(), expander)))
+                Stage::Program(Box::new((work.with_open_receives(), expander)))
             }
             _ => Stage::Other,
         };
@@ -396,7 +396,7 @@ impl Playing<'_> {
     /// Returns all jobs as one workload, or only one of them, played once on its own ranks.
     fn joint<'a>(&'a self, stages: &'a [Stage], only: Option<usize>, added: Option<Arc<Added>>) -> Joint<'a> {
         // `fits` has checked the tables of slow ranks.
-        let slow = self.system.slow(self.work.ranks(), &self.work.crews()).ok().flatten().map(Arc::new);
+        let slow = self.system.slow(self.work.ranks(), &self.work.names_and_ranks()).ok().flatten().map(Arc::new);
         let mut first = 0;
         let part = |(index, (job, stage)): (usize, (&'a Job, &'a Stage))| {
             let ranks = job.task.ranks();
@@ -407,7 +407,7 @@ impl Playing<'_> {
             Part {
                 ranks,
                 start: job.start,
-                own_clock: matches!(job.task, Task::Program(_) | Task::Farm(_)),
+                own_clock: matches!(job.task, JobWork::Program(_) | JobWork::Farm(_)),
                 make: plays.then(|| {
                     let slow =
                         slow.clone().map(|slow| Slowed { slow, first: ranks_before, ranks, added: added.clone() });
@@ -427,19 +427,19 @@ impl Playing<'_> {
         let seed = seed_of_job(self.system.seed(), index);
         let processors = move |begun: Time| slowed.as_ref().map(|slowed| slowed.from(begun));
         match (&job.task, stage) {
-            (Task::Load { load, bytes, .. }, _) => {
+            (JobWork::Load { load, bytes, .. }, _) => {
                 let mean: IdVec<RankId, Option<Time>> =
                     nodes.iter().map(|&node| self.mean(node, *load, *bytes)).collect();
                 Box::new(move |_| Box::new(Background::new(mean.clone(), *bytes, seed, &job.name)))
             }
-            (Task::Pattern(work), _) => {
+            (JobWork::Pattern(work), _) => {
                 Box::new(move |begun| {
                     let player = PatternPlayer::new(work.pattern.clone(), work.injection, work.jitter, seed);
                     // All times of a pattern are on the clock of all jobs, except its beginning.
                     Box::new(player.slowed(processors(Time::ZERO), begun))
                 })
             }
-            (Task::Program(work), Stage::Program(stage)) => Box::new(move |begun| {
+            (JobWork::Program(work), Stage::Program(stage)) => Box::new(move |begun| {
                 let (other, expander) = &**stage;
                 let program = other.as_ref().unwrap_or(&work.program);
                 let costs = self.system.node().costs().unwrap_or_default();
@@ -448,7 +448,7 @@ impl Playing<'_> {
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 Box::new(player.slowed(processors(begun)))
             }),
-            (Task::Farm(farm), _) => Box::new(move |begun| {
+            (JobWork::Farm(farm), _) => Box::new(move |begun| {
                 let (workers, policy) = (&farm.point.workers, &farm.point.policy);
                 let ranks = workers.len() as u32 + 1;
                 let dealer = Dealer::new(&farm.tasks, policy.chunking, ranks - 1);
@@ -459,7 +459,7 @@ impl Playing<'_> {
                 Box::new(exchange.slowed(processors(begun)))
             }),
             // Cannot happen: a program has a stage of its own.
-            (Task::Program(_), Stage::Other) => Box::new(|_| Box::new(Joint::new(Vec::new()))),
+            (JobWork::Program(_), Stage::Other) => Box::new(|_| Box::new(Joint::new(Vec::new()))),
         }
     }
 
@@ -479,7 +479,7 @@ impl Playing<'_> {
         meta: Meta,
     ) -> JobsReport {
         let jobs = &self.work.jobs;
-        let waited = |index: &usize| self.work.is_waited_for(&jobs[*index]);
+        let waited = |index: &usize| self.work.must_end(&jobs[*index]);
         let ends = (0..jobs.len()).filter(waited).map(|index| runs[index].ended);
         let makespan = match outcome.stop {
             Stop::Done => ends.fold(Time::ZERO, Time::max),
@@ -591,7 +591,7 @@ impl Playing<'_> {
     /// link.
     fn bounds(&self, recorder: &JobsRecorder<'_>) -> Bounds {
         let fabric = self.network.most();
-        let waited: Vec<bool> = self.work.jobs.iter().map(|job| self.work.is_waited_for(job)).collect();
+        let waited: Vec<bool> = self.work.jobs.iter().map(|job| self.work.must_end(job)).collect();
         let seconds = |bytes: u64, bandwidth: Bandwidth| time_over(bytes as f64, bandwidth).seconds();
         let of_rank = |rank: RankId| {
             if !waited[recorder.job_of(rank) as usize] {
@@ -617,7 +617,7 @@ impl Playing<'_> {
     }
 
     /// Adds the name of its job to each blocked rank, since ranks are numbered over all jobs.
-    fn in_words(&self, blocked: Vec<Blocked>, ranks: &[u32]) -> Vec<Blocked> {
+    fn with_job_names(&self, blocked: Vec<Blocked>, ranks: &[u32]) -> Vec<Blocked> {
         let of = |rank: RankId| {
             let mut first = 0;
             for (job, &ranks) in self.work.jobs.iter().zip(ranks) {

@@ -68,7 +68,7 @@ impl LinkUses {
 
     /// Returns the use of one link; `None` if there is no such link.
     pub fn get(&self, id: LinkId) -> Option<LinkUse> {
-        self.bytes.get(id).map(|_| LinkUse { name: self.fabric.link_name(id), ..self.nameless(id) })
+        self.bytes.get(id).map(|_| LinkUse { name: self.fabric.link_name(id), ..self.without_name(id) })
     }
 
     /// Iterates over the use of all links, by id.
@@ -78,11 +78,11 @@ impl LinkUses {
             (0..self.fabric.vertices()).map(|vertex| self.fabric.vertex_name(VertexId(vertex))).collect();
         let vertices = Arc::new(vertices);
         let ids = (0..self.bytes.len() as u32).map(LinkId);
-        ids.map(move |id| LinkUse { name: self.fabric.link_name_of(id, &vertices), ..self.nameless(id) })
+        ids.map(move |id| LinkUse { name: self.fabric.link_name_of(id, &vertices), ..self.without_name(id) })
     }
 
     /// Returns the use of one link without its name, which costs more than all the rest.
-    pub(super) fn nameless(&self, id: LinkId) -> LinkUse {
+    pub(super) fn without_name(&self, id: LinkId) -> LinkUse {
         let makespan_s = self.makespan.seconds();
         let capacity_bps = self.most.link(id).capacity.bytes_per_second();
         let bytes = self.bytes[id];
@@ -108,7 +108,7 @@ impl LinkUses {
 
     /// Returns up to `count` links, those on which messages lost the most time first, then the most used.
     /// Among links of equal use, those with the most concurrent flows come first.
-    pub(super) fn foremost(&self, count: usize) -> Vec<LinkUse> {
+    pub(super) fn most_delayed(&self, count: usize) -> Vec<LinkUse> {
         let order = |a: &LinkUse, b: &LinkUse| {
             let by_delay = b.delay_s.total_cmp(&a.delay_s);
             by_delay
@@ -118,7 +118,7 @@ impl LinkUses {
         };
         let mut most: Vec<LinkUse> = Vec::with_capacity(count + 1);
         for (id, _) in self.bytes.iter_ids().filter(|&(_, &bytes)| bytes > 0) {
-            let link = self.nameless(id);
+            let link = self.without_name(id);
             // Links come by id, so the earlier of equal links stays first.
             if most.len() < count || most.last().is_some_and(|last| order(&link, last).is_lt()) {
                 let place = most.partition_point(|other| order(other, &link).is_lt());

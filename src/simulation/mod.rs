@@ -29,7 +29,7 @@ use crate::system::WorkloadSpec;
 
 pub(crate) use farm::arranged;
 pub use farm::{FarmOutcome, FarmWork};
-pub use jobs::{Job, JobsOutcome, JobsWork, Task};
+pub use jobs::{Job, JobWork, JobsOutcome, JobsWork};
 pub use link_uses::LinkUses;
 pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
@@ -173,7 +173,7 @@ impl Work {
         let Self::Program(program) = self else {
             let options = RunOptions { watch, alone: true, ..RunOptions::default() };
             let summary = self.play(system, options)?.summary();
-            let estimated = summary.estimated.clone().or_else(|| estimate::not_of(system, "farms and jobs"));
+            let estimated = summary.estimated.clone().or_else(|| estimate::not_estimated(system, "farms and jobs"));
             return Ok(Summary { estimated, ..summary });
         };
         let play = |system: &System| {

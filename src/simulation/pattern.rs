@@ -48,12 +48,12 @@ const LATE: u64 = 100_000;
 
 /// A watch that lets a run be stopped while its critical path is computed, after all messages have been
 /// delivered.
-struct Whole<'a> {
+struct PathWatch<'a> {
     watch: &'a dyn Watch,
     messages: u64,
 }
 
-impl Watch for Whole<'_> {
+impl Watch for PathWatch<'_> {
     fn tick(&self, progress: Progress) -> bool {
         self.watch.tick(Progress { delivered: self.messages, ..progress })
     }
@@ -140,12 +140,12 @@ impl PatternWork {
         on_delivered: &mut dyn FnMut(Time, &Flight),
         watch: Option<&dyn Watch>,
     ) -> Option<Outcome> {
-        let playing = self.on(system)?;
+        let playing = self.playing_on(system)?;
         let mut player = playing.player(None);
         Some(playing.network.play_pattern(&mut player, on_delivered, watch))
     }
 
-    fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
+    fn playing_on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
         Some(Playing { work: self, system, network: system.network()? })
     }
 }
@@ -169,7 +169,7 @@ impl Simulated for PatternWork {
     }
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> Result<PatternOutcome, Diagnostic> {
-        let playing = self.on(system).ok_or_else(|| without_network(&self.name))?;
+        let playing = self.playing_on(system).ok_or_else(|| without_network(&self.name))?;
         Ok(playing.run(options))
     }
 
@@ -210,7 +210,7 @@ impl Simulated for PatternWork {
 }
 
 /// Observations of ranks during a run.
-struct Seen<'a> {
+struct RankObservations<'a> {
     history: History,
     waits: Waits,
     times: Vec<RankTimes>,
@@ -218,7 +218,7 @@ struct Seen<'a> {
     on_transfer: Option<OnTransfer<'a>>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> RankObservations<'a> {
     fn new(ranks: u32, room: usize, on_activity: Option<OnActivity<'a>>, on_transfer: Option<OnTransfer<'a>>) -> Self {
         let history = History::of_pattern(ranks, room);
         Self { history, waits: Waits::default(), times: Vec::new(), on_activity, on_transfer }
@@ -251,11 +251,12 @@ impl Playing<'_> {
             options;
         let wants_messages = on_message.is_some();
         // An estimate does not play the whole pattern, so it has no late ranks.
-        let wanted = self.wanted();
+        let wanted = self.estimate_target();
         let late = late && !matches!(wanted, Some(Ok(_)));
         let wants_ranks = late || keep || on_activity.is_some() || on_transfer.is_some();
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
-        let mut seen = wants_ranks.then(|| Seen::new(self.work.pattern.ranks(), room, on_activity, on_transfer));
+        let mut seen =
+            wants_ranks.then(|| RankObservations::new(self.work.pattern.ranks(), room, on_activity, on_transfer));
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
                 on_message(&MessageRecord::delivered(now, flight));
@@ -314,7 +315,7 @@ impl Playing<'_> {
         let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
         let mut report = self.report(&recorder, &outcome, bounds, &links, meta);
         if let Some(estimate) = estimated.as_ref().and_then(Estimated::estimate) {
-            self.make_whole(&mut report, estimate, &recorder);
+            self.extrapolate(&mut report, estimate, &recorder);
         }
         report.head.estimated = estimated;
         let done = outcome.stop == Stop::Done;
@@ -334,16 +335,16 @@ impl Playing<'_> {
     /// Plays the pattern and observes its ranks.
     fn play_seen(
         &self,
-        seen: &mut Seen<'_>,
+        seen: &mut RankObservations<'_>,
         metered: Metered<'_>,
         recorder: &mut Recorder<'_>,
         watch: Option<&dyn Watch>,
         added: Option<Arc<Added>>,
     ) -> Outcome {
-        let Seen { history, waits, on_activity, on_transfer, .. } = seen;
+        let RankObservations { history, waits, on_activity, on_transfer, .. } = seen;
         let kept = RefCell::new(history);
         let mut see = |activity: &Activity| {
-            waits.see(activity);
+            waits.record(activity);
             kept.borrow_mut().activity(activity);
             if let Some(on_activity) = on_activity {
                 on_activity(activity);
@@ -380,7 +381,7 @@ impl Playing<'_> {
 
     /// Returns the relative precision asked for if the makespan may be estimated, or the reason why it cannot
     /// be.
-    fn wanted(&self) -> Option<Result<f64, &'static str>> {
+    fn estimate_target(&self) -> Option<Result<f64, &'static str>> {
         let target = self.system.estimate()?;
         Some(match estimate::obstacle(&*self.work.pattern, self.work.injection, self.system) {
             None => Ok(target.part()),
@@ -399,9 +400,9 @@ impl Playing<'_> {
     ) -> (Outcome, Estimated) {
         let NetworkParts { fabric, router, placement, .. } = &**self.network;
         let (pattern, router, seed) = (&*self.work.pattern, &**router, self.system.seed());
-        let ground = estimate::Ground { pattern, fabric, router, placement, seed };
+        let ground = estimate::Comparison { pattern, fabric, router, placement, seed };
         let whole = estimate::whole(pattern);
-        let mut alike = |played: u32| ground.is_alike(played, wanted);
+        let mut alike = |played: u32| ground.check_similar(played, wanted);
         let tell = |forecast: estimate::Forecast| {
             if let Some(watch) = watch {
                 watch.outlook(forecast.half / forecast.makespan);
@@ -420,7 +421,7 @@ impl Playing<'_> {
     ///
     /// Makespan, messages, bytes and bandwidth become estimates or known values. Of the bounds only those of
     /// the senders are known. Links remain those of the part.
-    fn make_whole(&self, report: &mut Report, estimate: &Estimate, recorder: &Recorder<'_>) {
+    fn extrapolate(&self, report: &mut Report, estimate: &Estimate, recorder: &Recorder<'_>) {
         let makespan_s = estimate.makespan_s;
         let (messages, bytes) = (self.work.pattern.messages(), self.work.pattern.bytes() as u64);
         let sent = |rank: RankId| {
@@ -486,7 +487,7 @@ impl Playing<'_> {
             bounds,
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
-            links: links.foremost(MOST_USED),
+            links: links.most_delayed(MOST_USED),
             delays: links.delays(),
             channels: self.network.channels().map(str::to_owned),
             ranks: None,
@@ -496,7 +497,7 @@ impl Playing<'_> {
                 max: rounds.max,
             }),
             gridlock: match &outcome.stop {
-                Stop::Gridlock(gridlock) => Some(self.named(gridlock)),
+                Stop::Gridlock(gridlock) => Some(self.name_gridlock(gridlock)),
                 _ => None,
             },
             meta,
@@ -504,7 +505,7 @@ impl Playing<'_> {
     }
 
     /// Returns the names of the channels that wait for each other.
-    fn named(&self, gridlock: &Gridlock) -> report::Gridlock {
+    fn name_gridlock(&self, gridlock: &Gridlock) -> report::Gridlock {
         let lanes = gridlock.cycle.iter().any(|channel| channel.lane > 0);
         let name = |channel: &Channel| {
             let link = self.network.fabric.link_name(channel.link);
@@ -531,7 +532,7 @@ impl Playing<'_> {
         if self.work.pattern.messages() > MOST_ON_PATH {
             return None;
         }
-        let whole = watch.map(|watch| Whole { watch, messages: self.work.pattern.messages() });
+        let whole = watch.map(|watch| PathWatch { watch, messages: self.work.pattern.messages() });
         let watch = whole.as_ref().map(|whole| whole as &dyn Watch);
         let starts = starts(&*self.work.pattern, self.work.jitter, self.system, self.network);
         if let Some((starts, work)) = starts.zip(self.work.pattern.lockstep())

@@ -123,7 +123,7 @@ impl ProgramWork {
 
     /// Returns the program whose wildcard receives take messages in order of arrival, if that is asked for
     /// and there are any.
-    pub(super) fn played_otherwise(&self) -> Option<Program> {
+    pub(super) fn with_open_receives(&self) -> Option<Program> {
         (self.wildcards == Wildcards::Arrival && self.program.pinned() > 0).then(|| self.program.unpinned())
     }
 
@@ -271,13 +271,13 @@ impl Playing<'_> {
         // A history that cannot hold all messages would be dropped, so it is not begun.
         let keeps = total <= room as u64 && room > 0;
         let history = RefCell::new(History::new(if keeps { work.program.ranks() } else { 0 }, room));
-        let watched = Until { until, watch };
+        let watched = TimeLimit { until, watch };
         let go_on =
             |now: Time, delivered: u64| watched.tick(Progress { now, delivered, total: total.max(delivered + 1) });
         let expander = Expander::new(system.collectives().clone());
         let mut waits = Waits::default();
         let pinned = work.program.pinned();
-        let unpinned = work.played_otherwise();
+        let unpinned = work.with_open_receives();
         let program = unpinned.as_ref().unwrap_or(&work.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
         // Messages are observed only if something needs them.
@@ -312,7 +312,7 @@ impl Playing<'_> {
                 regions.borrow_mut().activity(activity);
             }
             if knows_waits && work.region.is_none_or(|region| regions.borrow().is_open(activity.rank, region)) {
-                waits.see(activity);
+                waits.record(activity);
             }
             if keeps {
                 history.borrow_mut().activity(activity);
@@ -337,7 +337,7 @@ impl Playing<'_> {
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 let player = player.slowed(processors);
-                let (played, told) = over(network, player, Some(&watched));
+                let (played, told) = play_on_network(network, player, Some(&watched));
                 mishaps = told;
                 played
             }
@@ -346,7 +346,7 @@ impl Playing<'_> {
         let mut history = history.into_inner();
         history.sort();
         if late && keeps {
-            history.came_together(self.together(program, &history));
+            history.came_together(self.collective_ends(program, &history));
         }
         let history = (keeps && !history.is_full()).then_some(history);
         let whole = !played.interrupted && played.stuck.is_empty();
@@ -379,7 +379,7 @@ impl Playing<'_> {
 
     /// Returns, for each rank, the times at which it completed each collective that synchronises all ranks.
     /// Returns nothing if the order of operations is not their order in time.
-    fn together(&self, program: &Program, history: &History) -> Vec<Vec<Time>> {
+    fn collective_ends(&self, program: &Program, history: &History) -> Vec<Vec<Time>> {
         if !self.system.node().facts().knows_receives || program.has_graphs() {
             return Vec::new();
         }
@@ -421,7 +421,7 @@ impl Playing<'_> {
         ReplayReport {
             head: Head {
                 makespan_s,
-                estimated: estimate::not_of(self.system, "programs"),
+                estimated: estimate::not_estimated(self.system, "programs"),
                 fingerprint: fingerprint(played.ranks.iter().flat_map(spent)),
                 ..Head::of_run(SCHEMA, self.work.to_json(self.system), status, ran)
             },
@@ -480,18 +480,22 @@ impl Playing<'_> {
 }
 
 /// Plays a program over a network.
-fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> (Played, Option<Box<Mishaps>>) {
+fn play_on_network(
+    network: &Network,
+    mut player: Player<'_>,
+    watch: Option<&dyn Watch>,
+) -> (Played, Option<Box<Mishaps>>) {
     let outcome = network.play(&mut player, watch);
     (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps)
 }
 
 /// A watch that ends a run at a given time or when an inner watch asks for it.
-struct Until<'a> {
+struct TimeLimit<'a> {
     until: Option<Time>,
     watch: Option<&'a dyn Watch>,
 }
 
-impl Watch for Until<'_> {
+impl Watch for TimeLimit<'_> {
     fn tick(&self, progress: Progress) -> bool {
         self.until.is_none_or(|until| progress.now <= until) && self.watch.is_none_or(|watch| watch.tick(progress))
     }

@@ -10,7 +10,7 @@ use crate::system::System;
 use crate::units::Time;
 
 /// Number of ranks and operations of the path that a report lists.
-const MOST: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Returns the critical path for a report; for a region only the part within its executions.
 ///
@@ -54,11 +54,11 @@ pub(super) fn summary(
         steps: path.len() as u64,
         changes: path.windows(2).filter(|pair| pair[0].rank != pair[1].rank).count() as u64,
         kinds: kinds.collect(),
-        ranks: most(ranks)
+        ranks: largest(ranks)
             .into_iter()
             .map(|(rank, time)| PathRank { rank, time_s: time.seconds(), part: part(time) })
             .collect(),
-        operations: most(operations)
+        operations: largest(operations)
             .into_iter()
             .map(|((rank, op, kind), time)| PathOperation {
                 rank,
@@ -89,9 +89,9 @@ pub(super) fn described<'a>(program: &'a Program, system: &System) -> impl Fn(u3
 }
 
 /// Returns the entries with the most time, largest first.
-fn most<K: Ord + Copy>(times: BTreeMap<K, Time>) -> Vec<(K, Time)> {
+fn largest<K: Ord + Copy>(times: BTreeMap<K, Time>) -> Vec<(K, Time)> {
     let mut times: Vec<(K, Time)> = times.into_iter().collect();
     times.arrange_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    times.truncate(MOST);
+    times.truncate(MAX_LISTED);
     times
 }

@@ -12,7 +12,7 @@ use crate::report::replay::{Delayed, LateRank, RankReport, Spread};
 use crate::units::{Bytes, Time};
 
 /// Number of late ranks for which a report lists the ranks that they delay.
-const DELAYING: usize = 5;
+const MAX_RANKS_WITH_DELAYS: usize = 5;
 
 pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
     let of = |kind| times.of(kind).seconds();
@@ -77,7 +77,7 @@ pub(super) fn late_ranks(history: &History) -> Vec<LateRank> {
             caused_s: late.caused().seconds(),
             by_computing_s: late.by_computing.seconds(),
             by_sending_s: late.by_sending.seconds(),
-            delays: if place < DELAYING { delays(&lateness, RankId(rank)) } else { Vec::new() },
+            delays: if place < MAX_RANKS_WITH_DELAYS { delays(&lateness, RankId(rank)) } else { Vec::new() },
             waited_for_s: late.waited_for.seconds(),
             as_it_computed_s: late.as_it_computed.seconds(),
             as_it_sent_s: late.as_it_sent.seconds(),

@@ -13,15 +13,15 @@ use crate::units::Time;
 /// Number of waits between two ranks that a report lists.
 const WAITS: usize = 20;
 /// Largest number of partners of a rank that are searched one by one.
-const FEW: u32 = 8;
+const MAX_SEARCHED: u32 = 8;
 /// Number of entries of a rank at which they are summed up for the first time.
-const FIRST: u32 = 128;
+const FIRST_COMPACTION: u32 = 128;
 /// The end of a list.
 const NIL: u32 = u32::MAX;
 
 /// Waits of one rank.
 #[derive(Clone, Copy, Debug)]
-struct Rank {
+struct RankWaits {
     /// Index of the newest entry.
     youngest: u32,
     sums: u32,
@@ -44,7 +44,7 @@ struct Sum {
 /// Waits of all ranks.
 #[derive(Debug)]
 pub(super) struct Waits {
-    ranks: Vec<Rank>,
+    ranks: Vec<RankWaits>,
     sums: Vec<Sum>,
     /// Time of each entry of `sums`.
     times: Vec<Time>,
@@ -63,7 +63,7 @@ fn kind_of(key: u32) -> ActivityKind {
 
 impl Waits {
     #[inline]
-    pub fn see(&mut self, activity: &Activity) {
+    pub fn record(&mut self, activity: &Activity) {
         if let (ActivityKind::SendWait | ActivityKind::RecvWait, Some(peer)) = (activity.kind, activity.peer) {
             let key = peer.0 << 1 | u32::from(activity.kind == ActivityKind::RecvWait);
             self.add(activity.rank.0 as usize, key, activity.end - activity.begin);
@@ -72,11 +72,11 @@ impl Waits {
 
     fn add(&mut self, rank: usize, key: u32, time: Time) {
         if rank >= self.ranks.len() {
-            let empty = Rank { youngest: NIL, sums: 0, most: FIRST, is_added_up: true };
+            let empty = RankWaits { youngest: NIL, sums: 0, most: FIRST_COMPACTION, is_added_up: true };
             self.ranks.resize(rank + 1, empty);
         }
         let of = self.ranks[rank];
-        if of.is_added_up && of.sums <= FEW {
+        if of.is_added_up && of.sums <= MAX_SEARCHED {
             let mut at = of.youngest;
             while at != NIL {
                 let sum = &mut self.sums[at as usize];
@@ -91,7 +91,7 @@ impl Waits {
         let at = self.note(Sum { key, count: 1, older: of.youngest }, time);
         let of = &mut self.ranks[rank];
         (of.youngest, of.sums) = (at, of.sums + 1);
-        of.is_added_up &= of.sums <= FEW;
+        of.is_added_up &= of.sums <= MAX_SEARCHED;
         if of.sums >= of.most {
             self.add_up(rank);
         }
@@ -113,7 +113,7 @@ impl Waits {
     }
 
     /// Removes the sums of a rank and returns them, one for each partner and kind, in ascending order.
-    fn taken(&mut self, rank: usize) -> Vec<(u32, Time, u32)> {
+    fn take_sums(&mut self, rank: usize) -> Vec<(u32, Time, u32)> {
         let of = &mut self.ranks[rank];
         let mut found = Vec::with_capacity(of.sums as usize);
         let mut at = std::mem::replace(&mut of.youngest, NIL);
@@ -140,14 +140,14 @@ impl Waits {
     }
 
     fn add_up(&mut self, rank: usize) {
-        let found = self.taken(rank);
+        let found = self.take_sums(rank);
         let mut youngest = NIL;
         for &(key, time, count) in &found {
             youngest = self.note(Sum { key, count, older: youngest }, time);
         }
         let sums = found.len() as u32;
-        let most = FIRST.max(sums.saturating_mul(4));
-        self.ranks[rank] = Rank { youngest, sums, most, is_added_up: sums <= FEW };
+        let most = FIRST_COMPACTION.max(sums.saturating_mul(4));
+        self.ranks[rank] = RankWaits { youngest, sums, most, is_added_up: sums <= MAX_SEARCHED };
     }
 
     /// Returns the longest waits, longest first.
@@ -160,7 +160,7 @@ impl Waits {
             waits.truncate(WAITS);
         };
         for rank in 0..self.ranks.len() {
-            longest.extend(self.taken(rank).into_iter().map(|found| (rank as u32, found)));
+            longest.extend(self.take_sums(rank).into_iter().map(|found| (rank as u32, found)));
             if longest.len() > 100 * WAITS {
                 shorten(&mut longest);
             }
@@ -204,7 +204,7 @@ mod tests {
             let mut plain: BTreeMap<(u32, u32, ActivityKind), (Time, u64)> = BTreeMap::new();
             for (rank, peer, receives, ps) in seen {
                 let kind = if receives { ActivityKind::RecvWait } else { ActivityKind::SendWait };
-                waits.see(&wait(rank, peer % few, kind, ps));
+                waits.record(&wait(rank, peer % few, kind, ps));
                 let sum = plain.entry((rank, peer % few, kind)).or_default();
                 sum.0 += Time::from_ps(ps);
                 sum.1 += 1;
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn what_nobody_waits_in_and_for_is_no_wait() {
         let mut waits = Waits::default();
-        waits.see(&wait(0, 1, ActivityKind::Compute, 5.0));
-        waits.see(&Activity { peer: None, ..wait(0, 1, ActivityKind::RecvWait, 5.0) });
+        waits.record(&wait(0, 1, ActivityKind::Compute, 5.0));
+        waits.record(&Activity { peer: None, ..wait(0, 1, ActivityKind::RecvWait, 5.0) });
         assert!(waits.longest().is_empty());
     }
 
@@ -234,7 +234,7 @@ mod tests {
     fn many_waits_for_few_partners_take_no_room() {
         let mut waits = Waits::default();
         for at in 0..100_000 {
-            waits.see(&wait(0, at % 20, ActivityKind::RecvWait, 1.0));
+            waits.record(&wait(0, at % 20, ActivityKind::RecvWait, 1.0));
         }
         assert!(waits.sums.len() < 200, "{}", waits.sums.len());
         assert_eq!(waits.longest()[0].count, 5000);

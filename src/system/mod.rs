@@ -10,4 +10,4 @@ pub use spec::{
 };
 pub use target::Target;
 pub use whole::System;
-pub(crate) use whole::{Written, network_of_its_own};
+pub(crate) use whole::{Specifications, network_of_its_own};

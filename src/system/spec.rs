@@ -267,9 +267,9 @@ impl ProgramSpec {
     /// Invalid places or times, each with its location.
     pub fn part(&self) -> Result<Part, Vec<Diagnostic>> {
         match self {
-            Self::Trace(spec) => written_part(&spec.region, [&spec.from, &spec.to], &spec.skip_start),
+            Self::Trace(spec) => parse_part(&spec.region, [&spec.from, &spec.to], &spec.skip_start),
             Self::ProgramData(spec) => spec.part(),
-            Self::Program(spec) => written_part(&None, [&None, &None], &spec.skip_start),
+            Self::Program(spec) => parse_part(&None, [&None, &None], &spec.skip_start),
         }
     }
 
@@ -303,7 +303,7 @@ impl ProgramSpec {
                 let rule = Generator::parse(&spec.rule).map_err(|mistake| vec![mistake.at_value(&spec.rule)])?;
                 let mut program = rule.program()?;
                 let start_up = part.mark(&mut program).map_err(one)?;
-                in_pieces(&mut program, spec.fragment.as_ref(), Wildcards::default()).map_err(one)?;
+                fragment_messages(&mut program, spec.fragment.as_ref(), Wildcards::default()).map_err(one)?;
                 Ok(ReadProgram { program, name: (*spec.rule).clone(), start_up })
             }
             // Needs data sets, which the room `prediction` reads.
@@ -321,7 +321,7 @@ impl ProgramSpec {
                     true => part.mark_by_calls(&mut program),
                     false => part.mark(&mut program).map_err(one)?,
                 };
-                in_pieces(&mut program, spec.fragment.as_ref(), spec.wildcards).map_err(one)?;
+                fragment_messages(&mut program, spec.fragment.as_ref(), spec.wildcards).map_err(one)?;
                 Ok(ReadProgram { program, name: trace.name().to_owned(), start_up })
             }
         }
@@ -334,7 +334,7 @@ impl ProgramDataSpec {
     /// # Errors
     /// Invalid places or times, each with its location.
     pub fn part(&self) -> Result<Part, Vec<Diagnostic>> {
-        written_part(&self.region, [&self.from, &self.to], &self.skip_start)
+        parse_part(&self.region, [&self.from, &self.to], &self.skip_start)
     }
 
     /// Locates a mistake about the part at the key that gave the part.
@@ -350,14 +350,18 @@ impl ProgramDataSpec {
 }
 
 /// Cuts long messages of a program into pieces, if asked for.
-fn in_pieces(program: &mut Program, most: Option<&Located<Bytes>>, wildcards: Wildcards) -> Result<(), Diagnostic> {
+fn fragment_messages(
+    program: &mut Program,
+    most: Option<&Located<Bytes>>,
+    wildcards: Wildcards,
+) -> Result<(), Diagnostic> {
     let Some(most) = most else { return Ok(()) };
     program.send_in_pieces(**most, wildcards).map_err(|mistake| mistake.at_value(most))
 }
 
 /// Returns the part of a program that the options describe: a region, the places between which it lies, and
 /// the part of the start that is left out.
-fn written_part(
+fn parse_part(
     region: &Option<Located<String>>,
     [from, to]: [&Option<Located<String>>; 2],
     skip_start: &Option<Located<String>>,

@@ -31,7 +31,7 @@ use crate::units::Time;
 #[derive(Clone, Debug)]
 pub struct System {
     network: Option<Network>,
-    written: Written,
+    written: Specifications,
     node: NodeSpec,
     collectives: CollectivesSpec,
     seed: u64,
@@ -43,7 +43,7 @@ pub struct System {
 /// Specifications of a network that was built from them; empty for a network that was built in code. Reports
 /// contain them, and everything random is drawn again from them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct Specifications {
     pub topology: Option<TopologySpec>,
     pub routing: Option<RoutingSpec>,
     pub placement: Option<PlacementSpec>,
@@ -57,7 +57,7 @@ pub(crate) struct Written {
 /// Tables of a scenario to be written. Null tables are removed afterwards.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct File<'a> {
+struct ScenarioFile<'a> {
     seed: u64,
     resolution: Option<Time>,
     topology: Option<&'a TopologySpec>,
@@ -81,7 +81,7 @@ impl Default for System {
     fn default() -> Self {
         Self {
             network: None,
-            written: Written::default(),
+            written: Specifications::default(),
             node: NodeSpec::default(),
             collectives: CollectivesSpec::default(),
             seed: Self::SEED,
@@ -103,7 +103,7 @@ impl System {
     }
 
     /// Creates a system of a network that was built from specifications, with this seed.
-    pub(crate) fn built(network: Option<Network>, written: Written, seed: u64) -> Self {
+    pub(crate) fn built(network: Option<Network>, written: Specifications, seed: u64) -> Self {
         Self { network, written, seed, ..Self::default() }
     }
 
@@ -164,7 +164,7 @@ impl System {
     }
 
     /// Sets the comparison of the fabric's own links with those of the machine, in words.
-    pub(crate) fn comparing_links(self, own_links: Option<String>) -> Self {
+    pub(crate) fn with_link_comparison(self, own_links: Option<String>) -> Self {
         Self { own_links, ..self }
     }
 
@@ -213,7 +213,7 @@ impl System {
     pub fn with_seed(&self, seed: u64, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         let mut system = Self { seed, ..self.clone() };
         let Some(network) = &mut system.network else { return Ok(system) };
-        let Written { routing, faults, .. } = &self.written;
+        let Specifications { routing, faults, .. } = &self.written;
         let routes_differ = routing.as_ref().is_some_and(RoutingSpec::depends_on_seed);
         let faults_differ = faults.as_ref().is_some_and(FaultsSpec::depends_on_seed);
         if let (Some(routing), true) = (routing, routes_differ || faults_differ) {
@@ -334,7 +334,7 @@ impl System {
     /// model and collectives are included even if they are the defaults.
     pub fn to_json(&self, workload: Option<&WorkloadSpec>, of_program: bool) -> Value {
         let network = self.network.as_ref();
-        let file = File {
+        let file = ScenarioFile {
             seed: self.seed,
             resolution: network.map(|network| network.resolution).filter(|resolution| *resolution > Time::ZERO),
             topology: self.written.topology.as_ref(),
@@ -365,7 +365,7 @@ impl System {
     /// Adds the files in memory that a scenario names to it, under its key `files`, since their names mean
     /// nothing elsewhere.
     pub(crate) fn enclose_files(&self, scenario: &mut Value) {
-        let named = self.written.files.iter().filter(|(name, _)| is_in(scenario, name));
+        let named = self.written.files.iter().filter(|(name, _)| contains_text(scenario, name));
         let texts = named.filter_map(|(name, content)| Some((name.to_string(), str::from_utf8(content).ok()?.into())));
         let texts: Map<String, Value> = texts.collect();
         if !texts.is_empty()
@@ -377,11 +377,11 @@ impl System {
 }
 
 /// True if this text is among the values.
-fn is_in(value: &Value, text: &str) -> bool {
+fn contains_text(value: &Value, text: &str) -> bool {
     match value {
         Value::String(own) => own == text,
-        Value::Array(items) => items.iter().any(|item| is_in(item, text)),
-        Value::Object(map) => map.values().any(|value| is_in(value, text)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
+        Value::Object(map) => map.values().any(|value| contains_text(value, text)),
         _ => false,
     }
 }

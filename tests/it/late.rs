@@ -46,7 +46,7 @@ fn ms(seconds: f64) -> f64 {
 
 /// Returns the waits caused by a rank: rank, by its computing \[ms\], the ranks delayed by it, waits for it,
 /// and the part of these while it waited itself \[ms\].
-fn told(late: &LateRank) -> (u32, f64, Vec<(u32, f64)>, f64, f64) {
+fn late_row(late: &LateRank) -> (u32, f64, Vec<(u32, f64)>, f64, f64) {
     let delays = late.delays.iter().map(|delayed| (delayed.rank, ms(delayed.time_s))).collect();
     (late.rank, ms(late.by_computing_s), delays, ms(late.waited_for_s), ms(late.as_it_waited_s))
 }
@@ -59,8 +59,8 @@ fn a_straggler_in_a_message_file_is_found_and_whom_it_delays() {
     assert_eq!(ms(report.head.makespan_s), 7.0);
     let of = ranks(report);
     // 3 waits from 2 to 5 ms for 2; it continues 3 ms later than 0, which waits from 4 to 7 ms for it.
-    assert_eq!(told(&of.late[0]), (2, 6.0, vec![(0, 3.0), (3, 3.0)], 3.0, 0.0));
-    assert_eq!(told(&of.late[1]), (3, 0.0, vec![], 3.0, 3.0));
+    assert_eq!(late_row(&of.late[0]), (2, 6.0, vec![(0, 3.0), (3, 3.0)], 3.0, 0.0));
+    assert_eq!(late_row(&of.late[1]), (3, 0.0, vec![], 3.0, 3.0));
     assert_eq!(of.late.len(), 2);
     let times: Vec<_> =
         of.ranks.iter().map(|rank| [rank.compute_s, rank.send_wait_s, rank.recv_wait_s].map(ms)).collect();
@@ -246,7 +246,7 @@ fn a_straggler_in_a_program_is_found_through_the_ranks_that_it_holds_up() {
     };
     let late = &outcome.report.late;
     assert_eq!(ms(outcome.report.head.makespan_s), 7.0);
-    assert_eq!(told(&late[0]), (2, 6.0, vec![(0, 3.0), (3, 3.0)], 4.0, 0.0));
+    assert_eq!(late_row(&late[0]), (2, 6.0, vec![(0, 3.0), (3, 3.0)], 4.0, 0.0));
     assert!(late[1..].iter().all(|row| row.caused_s < 1e-12), "{late:?}");
     // Nothing is computed without a request.
     let Outcome::Program(outcome) = scenario.run(RunOptions::default()) else { panic!("a program") };

@@ -11,7 +11,7 @@ fn report(text: &str) -> Report {
 }
 
 /// Returns the names of links on which messages lost time, with the time \[ms\].
-fn lost(report: &Report) -> Vec<(&str, f64)> {
+fn lost_times(report: &Report) -> Vec<(&str, f64)> {
     let links = report.links.iter().filter(|link| link.delay_s > 0.0);
     links.map(|link| (link.name.as_str(), (link.delay_s * 1e3 * 1e6).round() / 1e6)).collect()
 }
@@ -36,7 +36,7 @@ fn two_messages_lose_their_time_on_the_up_link_that_they_share() {
             kinds.iter().all(|kind| kind.links.contains("level 1 to 2") || kind.links.contains("level 2 to 1")),
             "{kinds:?}"
         );
-        assert!(lost(&report).iter().all(|(link, _)| !link.contains("node")), "{:?}", lost(&report));
+        assert!(lost_times(&report).iter().all(|(link, _)| !link.contains("node")), "{:?}", lost_times(&report));
     }
 }
 
@@ -46,7 +46,7 @@ fn an_incast_loses_its_time_on_the_link_to_its_target() {
         let incast = "[topology.crossbar]\nnodes = 5\nbandwidth = \"1 GB/s\"\n[workload.incast]\nsize = \"1 MB\"\n";
         let report = report(&format!("sharing = \"{sharing}\"\n{incast}"));
         // Four messages take 4 ms instead of 1.
-        assert_eq!(lost(&report), [("L1.0 -> node 0", 12.0)], "{sharing}");
+        assert_eq!(lost_times(&report), [("L1.0 -> node 0", 12.0)], "{sharing}");
     }
 }
 
@@ -60,7 +60,7 @@ fn a_dragonfly_loses_its_time_on_the_cables_between_groups() {
         let load = "[workload.group-permutation]\nsize = \"1 MB\"\n";
         let report = report(&format!("sharing = \"{sharing}\"\nrouting = \"minimal\"\n{dragonfly}{load}"));
         let cables = [("g0.s1 -> g2.s0", 12.0), ("g1.s0 -> g0.s0", 12.0), ("g2.s1 -> g1.s1", 12.0)];
-        let mut found = lost(&report);
+        let mut found = lost_times(&report);
         found.sort_by(|a, b| a.0.cmp(b.0));
         assert_eq!(found, cables, "{sharing}");
         let kinds = &report.delays.as_ref().unwrap().kinds;

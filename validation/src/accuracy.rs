@@ -1,7 +1,7 @@
 //! Errors that every run states for itself, compared with cases outside of the map they come from.
 
 use super::setup::run;
-use super::{Case, Context, Outcome, Trouble};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::PatternWork;
 use hayase::sweep::accuracy::known_of;
@@ -38,7 +38,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn ranges(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn ranges(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut parts = Vec::new();
     for fabric in FABRICS {
         for pattern in PATTERNS {
@@ -48,8 +48,8 @@ fn ranges(context: &Context<'_>) -> Result<Outcome, Trouble> {
             }
         }
     }
-    let found = context.side_by_side(parts, |(fabric, pattern, size, placement)| {
-        let load = |key: &str, value: &str| -> Result<Scenario<PatternWork>, Trouble> {
+    let found = context.run_parts(parts, |(fabric, pattern, size, placement)| {
+        let load = |key: &str, value: &str| -> Result<Scenario<PatternWork>, CaseError> {
             let loader = Loader::new().topology(fabric).pattern(pattern.0).placement(placement).size(size);
             let loader = loader.set("validation", pattern.1).jitter("1.5 us");
             let assignment = format!("{key}={value}");

@@ -1,8 +1,8 @@
 //! Cases with answers that can be computed by hand (`docs/concepts/bounds.md`).
 
 use super::figures::figures;
-use super::setup::{Choice, MESSAGE_S, all_to_all, flows_on_links, relative, run};
-use super::{Case, Context, Outcome, Trouble};
+use super::setup::{MESSAGE_S, RunChoice, all_to_all, flows_on_links, relative, run};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::fabric::LinkRole;
 use hayase::ids::LinkId;
 use hayase::units::Time;
@@ -58,7 +58,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// One message over three links of 1, 2 and 0.5 us; the middle one is the narrowest.
-fn one_message_alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn one_message_alone(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let links = [(2e9, 1e6), (1e9, 2e6), (4e9, 0.5e6)].map(|(capacity, ps)| (capacity, Time::from_ps(ps)));
     let mut got = Vec::new();
     for bytes in [20_000, 0] {
@@ -69,23 +69,23 @@ fn one_message_alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(got == [23.5e6 / 1e12, 3.5e6 / 1e12], text))
 }
 
-fn incast(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn incast(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let flows = vec![vec![0]; 5_000];
     let scenario = flows_on_links(&[(1e9, Time::ZERO)], &flows, 20_000)?;
     let makespan = run(context, &scenario)?.report.head.makespan_s;
     Ok(Outcome::check(relative(makespan, 0.1) <= 1e-12, format!("{} us", makespan * 1e6)))
 }
 
-fn contention_free(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn contention_free(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let policies = context.choose(&POLICIES[2..], &POLICIES[..]);
     // The largest first: they determine the total time.
     let runs: Vec<(u32, &str)> =
         FAT_TREES.iter().rev().flat_map(|&nodes| policies.iter().map(move |&sharing| (nodes, sharing))).collect();
     context.plan(runs.iter().map(|&(nodes, _)| all_to_all(nodes)).sum());
     let count = runs.len();
-    let wrong = context.side_by_side(runs, |(nodes, sharing)| {
+    let wrong = context.run_parts(runs, |(nodes, sharing)| {
         let topology = format!("fat-tree-{nodes}");
-        let got = Choice { sharing, ..Choice::new(&topology, "all-to-all-simple-spread") }.makespan(context)?;
+        let got = RunChoice { sharing, ..RunChoice::new(&topology, "all-to-all-simple-spread") }.makespan(context)?;
         // Picoseconds: integers, which a double holds and adds exactly.
         let expected = f64::from(nodes - 1) * (MESSAGE_S * 1e12).round() / 1e12;
         Ok((got != expected).then(|| format!("{topology}, {sharing}: {got} s instead of {expected} s")))
@@ -95,7 +95,7 @@ fn contention_free(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(wrong.is_empty(), got).note(wrong.join("\n")))
 }
 
-fn several_messages(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn several_messages(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut runs = Vec::new();
     for nodes in [54, 128] {
         for (messages, order) in [(1, None), (2, Some("in-a-row")), (3, Some("rounds")), (7, Some("in-a-row"))] {
@@ -106,9 +106,9 @@ fn several_messages(context: &Context<'_>) -> Result<Outcome, Trouble> {
     }
     context.plan(runs.iter().map(|&(nodes, messages, ..)| u64::from(messages) * all_to_all(nodes)).sum());
     let count = runs.len();
-    let wrong = context.side_by_side(runs, |(nodes, messages, order, injection, sharing)| {
+    let wrong = context.run_parts(runs, |(nodes, messages, order, injection, sharing)| {
         let topology = format!("fat-tree-{nodes}");
-        let choice = Choice { sharing, injection, ..Choice::new(&topology, "all-to-all-simple-spread") };
+        let choice = RunChoice { sharing, injection, ..RunChoice::new(&topology, "all-to-all-simple-spread") };
         let mut more = vec![format!("workload.all-to-all.messages={messages}")];
         more.extend(order.map(|order| format!("workload.all-to-all.message-order={order}")));
         let got = run(context, &choice.load_with(&more)?)?.report.head.makespan_s;
@@ -123,7 +123,7 @@ fn several_messages(context: &Context<'_>) -> Result<Outcome, Trouble> {
         .note(wrong.join("\n")))
 }
 
-fn lock_step_torus(context: &Context<'_>, pattern: &str, expected_us: &[(u32, f64)]) -> Result<Outcome, Trouble> {
+fn lock_step_torus(context: &Context<'_>, pattern: &str, expected_us: &[(u32, f64)]) -> Result<Outcome, CaseError> {
     let mut got = Vec::new();
     let mut worst = 0.0f64;
     context.plan(expected_us.iter().map(|&(n, _)| 2 * all_to_all(n * n)).sum());
@@ -131,7 +131,7 @@ fn lock_step_torus(context: &Context<'_>, pattern: &str, expected_us: &[(u32, f6
         let topology = format!("torus-{n}x{n}");
         for sharing in ["max-min", "equal-share"] {
             let makespan =
-                Choice { sharing, injection: "barrier", ..Choice::new(&topology, pattern) }.makespan(context)?;
+                RunChoice { sharing, injection: "barrier", ..RunChoice::new(&topology, pattern) }.makespan(context)?;
             worst = worst.max(relative(makespan, us * 1e-6));
             if sharing == "max-min" {
                 got.push(format!("{} us ({n}x{n})", makespan * 1e6));
@@ -141,16 +141,16 @@ fn lock_step_torus(context: &Context<'_>, pattern: &str, expected_us: &[(u32, f6
     Ok(Outcome::check(worst <= 1e-12, got.join(", ")).note(format!("largest relative difference {worst:.1e}")))
 }
 
-fn busiest_link(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn busiest_link(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut got = Vec::new();
     let mut good = true;
     context.plan(TORI.iter().map(|n| all_to_all(n * n)).sum());
     for n in TORI {
         let topology = format!("torus-{n}x{n}");
-        let choice = Choice {
+        let choice = RunChoice {
             sharing: "equal-share",
             injection: "barrier",
-            ..Choice::new(&topology, "all-to-all-simple-spread")
+            ..RunChoice::new(&topology, "all-to-all-simple-spread")
         };
         let scenario = choice.load()?;
         let run = run(context, &scenario)?;
@@ -165,7 +165,7 @@ fn busiest_link(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(good, got.join(", ")))
 }
 
-fn bounds_hold(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn bounds_hold(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let fabrics = context.choose(
         &[("fat-tree-54", 54), ("fat-tree-128", 128), ("torus-4x4", 16), ("torus-8x8", 64)][..],
         &[
@@ -185,16 +185,16 @@ fn bounds_hold(context: &Context<'_>) -> Result<Outcome, Trouble> {
                 for sharing in POLICIES {
                     for injection in ["queue", "sendrecv", "barrier", "window=4"] {
                         context.plan(all_to_all(nodes));
-                        choices.push(Choice { placement, sharing, injection, ..Choice::new(topology, pattern) });
+                        choices.push(RunChoice { placement, sharing, injection, ..RunChoice::new(topology, pattern) });
                     }
                 }
             }
         }
     }
     let runs = choices.len();
-    let ratios = context.side_by_side(choices, |choice| {
+    let ratios = context.run_parts(choices, |choice| {
         let report = choice.run(context)?.report;
-        let Choice { topology, pattern, placement, sharing, injection, .. } = choice;
+        let RunChoice { topology, pattern, placement, sharing, injection, .. } = choice;
         let place = format!("{topology}, {pattern}, {placement}, {sharing}, {injection}");
         Ok((report.head.makespan_s / report.bounds.largest(), place))
     })?;

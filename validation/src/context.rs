@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use hayase::engine::{self, Progress};
 
 /// Reason, in words, why a simulation cannot be set up or does not end.
-pub(crate) type Trouble = String;
+pub(crate) type CaseError = String;
 
 /// Amount of work of the cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,7 +22,7 @@ pub enum Effort {
 }
 
 /// Observer of a running case, which may end it.
-pub trait Watch: Sync {
+pub trait Observer: Sync {
     /// Receives the part of the case that is done, from 0 to 1; `false` ends the case. Called from any
     /// thread, every few thousand messages.
     fn tick(&self, part: f64) -> bool;
@@ -32,7 +32,7 @@ pub trait Watch: Sync {
 #[derive(Clone, Copy, Default)]
 pub struct Context<'a> {
     effort: Effort,
-    watch: Option<&'a dyn Watch>,
+    watch: Option<&'a dyn Observer>,
     tally: Option<&'a Tally>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Context<'a> {
 
     /// Sets the observer.
     #[must_use]
-    pub fn watched(self, watch: &'a dyn Watch) -> Self {
+    pub fn watched(self, watch: &'a dyn Observer) -> Self {
         Self { watch: Some(watch), ..self }
     }
 
@@ -70,21 +70,21 @@ impl<'a> Context<'a> {
     }
 
     /// Reports the progress of the case; returns true if the case can continue.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn may_continue(&self) -> bool {
         let part = self.tally.map_or(0.0, Tally::part);
-        let goes_on = self.watch.is_none_or(|watch| watch.tick(part));
-        if !goes_on && let Some(tally) = self.tally {
+        let may_continue = self.watch.is_none_or(|watch| watch.tick(part));
+        if !may_continue && let Some(tally) = self.tally {
             tally.ended.store(true, Ordering::Relaxed);
         }
-        goes_on
+        may_continue
     }
 
     /// Runs independent parts on all threads; returns results in the order of the parts.
-    pub(super) fn side_by_side<I: Send, T: Send>(
+    pub(super) fn run_parts<I: Send, T: Send>(
         &self,
         parts: Vec<I>,
-        work: impl Fn(I) -> Result<T, Trouble> + Sync,
-    ) -> Result<Vec<T>, Trouble> {
+        work: impl Fn(I) -> Result<T, CaseError> + Sync,
+    ) -> Result<Vec<T>, CaseError> {
         let clocked = |part| match self.tally {
             Some(tally) => tally.clocked(|| work(part)),
             None => work(part),
@@ -173,12 +173,12 @@ pub(super) fn stopwatch<T>(context: &Context<'_>, work: impl FnOnce() -> T) -> (
 }
 
 /// Observer of one simulation of a case.
-pub(super) struct Counted<'a> {
+pub(super) struct RunObserver<'a> {
     context: &'a Context<'a>,
     counted: AtomicU64,
 }
 
-impl<'a> Counted<'a> {
+impl<'a> RunObserver<'a> {
     pub fn new(context: &'a Context<'a>) -> Self {
         Self { context, counted: AtomicU64::new(0) }
     }
@@ -192,10 +192,10 @@ impl<'a> Counted<'a> {
     }
 }
 
-impl engine::Watch for Counted<'_> {
+impl engine::Watch for RunObserver<'_> {
     fn tick(&self, progress: Progress) -> bool {
         self.delivered(progress.delivered);
-        self.context.goes_on()
+        self.context.may_continue()
     }
 }
 
@@ -204,12 +204,12 @@ mod tests {
     use super::*;
 
     /// Keeps the values it receives, and ends the case at one above `most`.
-    struct Kept {
+    struct KeptProgress {
         told: std::sync::Mutex<Vec<f64>>,
         most: f64,
     }
 
-    impl Watch for Kept {
+    impl Observer for KeptProgress {
         fn tick(&self, part: f64) -> bool {
             self.told.lock().unwrap().push(part);
             part <= self.most
@@ -218,40 +218,40 @@ mod tests {
 
     #[test]
     fn progress_is_what_is_delivered_of_what_is_planned() {
-        let kept = Kept { told: Vec::new().into(), most: 1.0 };
+        let kept = KeptProgress { told: Vec::new().into(), most: 1.0 };
         let tally = Tally::default();
         let context = Context::default().watched(&kept).counted(&tally);
-        assert!(context.goes_on());
+        assert!(context.may_continue());
         context.plan(100);
-        let (one, other) = (Counted::new(&context), Counted::new(&context));
+        let (one, other) = (RunObserver::new(&context), RunObserver::new(&context));
         one.delivered(10);
         one.delivered(30);
         other.delivered(20);
-        assert!(context.goes_on() && !tally.ended());
+        assert!(context.may_continue() && !tally.ended());
         other.delivered(90);
-        context.goes_on();
+        context.may_continue();
         assert_eq!(*kept.told.lock().unwrap(), [0.0, 0.5, 1.0]);
     }
 
     #[test]
     fn whoever_looks_on_ends_a_case() {
-        let kept = Kept { told: Vec::new().into(), most: 0.4 };
+        let kept = KeptProgress { told: Vec::new().into(), most: 0.4 };
         let tally = Tally::default();
         let context = Context::default().watched(&kept).counted(&tally);
         context.plan(10);
-        let run = Counted::new(&context);
+        let run = RunObserver::new(&context);
         run.delivered(4);
-        assert!(context.goes_on() && !tally.ended());
+        assert!(context.may_continue() && !tally.ended());
         run.delivered(5);
-        assert!(!context.goes_on() && tally.ended());
+        assert!(!context.may_continue() && tally.ended());
     }
 
     #[test]
     fn parts_come_back_in_their_order_and_the_first_mistake_is_reported() {
         let context = Context::default();
-        let squares = context.side_by_side((0..100).collect(), |i: u32| Ok(i * i)).unwrap();
+        let squares = context.run_parts((0..100).collect(), |i: u32| Ok(i * i)).unwrap();
         assert_eq!(squares, (0..100).map(|i| i * i).collect::<Vec<_>>());
-        let failed = context.side_by_side(vec![1, 2], |i| if i == 2 { Err("two".to_owned()) } else { Ok(i) });
+        let failed = context.run_parts(vec![1, 2], |i| if i == 2 { Err("two".to_owned()) } else { Ok(i) });
         assert_eq!(failed, Err("two".to_owned()));
     }
 

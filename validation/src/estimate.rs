@@ -1,7 +1,7 @@
 //! Estimated makespans, compared with those of full runs (`docs/concepts/estimates.md`).
 
-use super::setup::{Choice, run};
-use super::{Case, Context, Outcome, Trouble};
+use super::setup::{RunChoice, run};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::report::{Estimate, Estimated};
 use hayase::scenario::Scenario;
 use hayase::simulation::PatternWork;
@@ -15,7 +15,7 @@ const CHANCE: f64 = 0.01;
 
 /// Runs that differ in their seeds.
 struct Run {
-    choice: Choice<'static>,
+    choice: RunChoice<'static>,
     assignments: Vec<String>,
     /// Requested error.
     asked: &'static str,
@@ -23,7 +23,7 @@ struct Run {
 }
 
 /// Results of one run.
-struct Came {
+struct RunResult {
     what: String,
     full_s: f64,
     estimate: Option<Estimate>,
@@ -47,7 +47,7 @@ fn runs(context: &Context<'_>) -> Vec<Run> {
     let drawn = |count: u32| {
         vec!["workload.uniform-random.size=\"20 KB\"".to_owned(), format!("workload.uniform-random.messages={count}")]
     };
-    let at_random = |topology, pattern| Choice { placement: "random", ..Choice::new(topology, pattern) };
+    let at_random = |topology, pattern| RunChoice { placement: "random", ..RunChoice::new(topology, pattern) };
     let seeds = 101..=context.choose(104, 108);
     let run = |choice, assignments, asked| Run { choice, assignments, asked, seeds: seeds.clone() };
     let spread = "all-to-all-simple-spread";
@@ -56,7 +56,7 @@ fn runs(context: &Context<'_>) -> Vec<Run> {
         run(at_random("fat-tree-54", spread), rounds(15), "6%"),
         run(at_random("fat-tree-54", "uniform-random"), drawn(1000), "4%"),
         run(at_random("torus-8x8", "all-to-all-random-order"), rounds(15), "5%"),
-        run(Choice { sharing: "equal-share", ..at_random("fat-tree-54", spread) }, rounds(15), "6%"),
+        run(RunChoice { sharing: "equal-share", ..at_random("fat-tree-54", spread) }, rounds(15), "6%"),
     ];
     if context.choose(false, true) {
         runs.push(run(at_random("fat-tree-128", "all-to-all-pairwise"), rounds(8), "4%"));
@@ -64,16 +64,16 @@ fn runs(context: &Context<'_>) -> Vec<Run> {
         runs.push(run(at_random("dragonfly-72", spread), rounds(15), "4%"));
         runs.push(run(at_random("fat-tree-432", spread), rounds(3), "3%"));
         runs.push(run(at_random("fat-tree-1024", spread), rounds(1), "3%"));
-        runs.push(run(Choice { injection: "window=2", ..at_random("torus-8x8", spread) }, rounds(20), "4%"));
+        runs.push(run(RunChoice { injection: "window=2", ..at_random("torus-8x8", spread) }, rounds(20), "4%"));
     }
     runs
 }
 
-fn coverage(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn coverage(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut scenarios = Vec::new();
     for Run { choice, assignments, asked, seeds } in runs(context) {
         for seed in seeds {
-            let choice = Choice { seed, ..choice };
+            let choice = RunChoice { seed, ..choice };
             let what = format!(
                 "{}, {}, {}, {}, seed {seed}",
                 choice.topology, choice.pattern, choice.sharing, choice.injection
@@ -83,9 +83,9 @@ fn coverage(context: &Context<'_>) -> Result<Outcome, Trouble> {
     }
     // An estimate plays about a third of the messages.
     context.plan(scenarios.iter().map(|(_, scenario, _)| scenario.work().pattern.messages() * 4 / 3).sum());
-    let came = context.side_by_side(scenarios, |(what, scenario, asked)| came(context, what, &scenario, asked))?;
-    let known: Vec<(&Came, Estimate)> = came.iter().filter_map(|came| Some((came, came.estimate?))).collect();
-    let holds = |(came, estimate): &&(&Came, Estimate)| (estimate.low_s..=estimate.high_s).contains(&came.full_s);
+    let came = context.run_parts(scenarios, |(what, scenario, asked)| compare_run(context, what, &scenario, asked))?;
+    let known: Vec<(&RunResult, Estimate)> = came.iter().filter_map(|came| Some((came, came.estimate?))).collect();
+    let holds = |(came, estimate): &&(&RunResult, Estimate)| (estimate.low_s..=estimate.high_s).contains(&came.full_s);
     let held = known.iter().filter(holds).count();
     let mean = |of: &dyn Fn(&Estimate) -> f64| {
         100.0 * known.iter().map(|(_, estimate)| of(estimate)).sum::<f64>() / known.len().max(1) as f64
@@ -105,14 +105,19 @@ fn coverage(context: &Context<'_>) -> Result<Outcome, Trouble> {
 }
 
 /// Runs a scenario in full and by estimate. If no estimate is made, both must have the same makespan.
-fn came(context: &Context<'_>, what: String, scenario: &Scenario<PatternWork>, asked: Target) -> Result<Came, Trouble> {
+fn compare_run(
+    context: &Context<'_>,
+    what: String,
+    scenario: &Scenario<PatternWork>,
+    asked: Target,
+) -> Result<RunResult, CaseError> {
     let system = scenario.system().clone().with_estimate(Some(asked));
     let estimated = Scenario::new(system, scenario.work().clone()).map_err(|mistake| mistake.message)?;
     let (full, part) = (run(context, scenario)?.report.head, run(context, &estimated)?.report.head);
     let full_s = full.makespan_s;
     match part.estimated {
-        Some(Estimated::By(estimate)) => Ok(Came { what, full_s, estimate: Some(estimate), why: String::new() }),
-        Some(Estimated::Full(why)) if part.makespan_s == full_s => Ok(Came { what, full_s, estimate: None, why }),
+        Some(Estimated::By(estimate)) => Ok(RunResult { what, full_s, estimate: Some(estimate), why: String::new() }),
+        Some(Estimated::Full(why)) if part.makespan_s == full_s => Ok(RunResult { what, full_s, estimate: None, why }),
         _ => Err(format!("{what}: {full_s} s in full, and {} s where no estimate is made", part.makespan_s)),
     }
 }

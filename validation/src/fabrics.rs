@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Case, Context, Outcome, Trouble};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::fabric::Fabric;
 use hayase::ids::NodeId;
 use hayase::routing::RoutingSpec;
@@ -95,7 +95,7 @@ pub(super) struct Point {
 }
 
 /// Passes if all values are within `tolerance`, relative or not; the note lists them, or those that are not.
-pub(super) fn judged(points: &[Point], tolerance: f64, is_relative: bool) -> Outcome {
+pub(super) fn judge(points: &[Point], tolerance: f64, is_relative: bool) -> Outcome {
     let off = |point: &Point| {
         let off = (point.got - point.expected).abs();
         if is_relative { off / point.expected.abs() } else { off }
@@ -110,7 +110,7 @@ pub(super) fn judged(points: &[Point], tolerance: f64, is_relative: bool) -> Out
 }
 
 /// Builds a fabric with a rule, by its name or from the text of its topology.
-pub(super) fn loaded(topology: &str, rule: &str) -> Result<RoutedFabric, Trouble> {
+pub(super) fn load_fabric(topology: &str, rule: &str) -> Result<RoutedFabric, CaseError> {
     let loader = match topology.starts_with('[') {
         true => Loader::new().text("fabric", topology),
         false => Loader::new().topology(topology),
@@ -118,19 +118,19 @@ pub(super) fn loaded(topology: &str, rule: &str) -> Result<RoutedFabric, Trouble
     loader.routing(rule).load_topology().map_err(|invalid| format!("{topology}: {invalid}"))
 }
 
-fn built(topology: &str) -> Result<Arc<Fabric>, Trouble> {
-    Ok(loaded(topology, "minimal")?.fabric)
+fn built(topology: &str) -> Result<Arc<Fabric>, CaseError> {
+    Ok(load_fabric(topology, "minimal")?.fabric)
 }
 
 /// Counts loads of steady traffic on a fabric under a rule, over a number of seeds.
-fn counted(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic, seeds: u64) -> Result<Throughput, Trouble> {
+fn counted(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic, seeds: u64) -> Result<Throughput, CaseError> {
     let rule = RoutingSpec::parse_name(rule).map_err(|mistake| mistake.message)?;
     let router =
         rule.build(fabric, 1).map_err(|mistakes| mistakes.iter().map(|m| m.message.as_str()).collect::<String>())?;
     throughput(fabric, &*router, traffic, 1..=seeds).map_err(|mistake| mistake.message)
 }
 
-fn theta(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic) -> Result<f64, Trouble> {
+fn theta(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic) -> Result<f64, CaseError> {
     Ok(counted(fabric, rule, traffic, 1)?.throughput)
 }
 
@@ -149,10 +149,10 @@ fn canonical(h: u32) -> (f64, f64) {
 }
 
 /// Evaluates each canonical dragonfly and arrangement (circulant cables need an even h).
-fn of_dragonflies(
+fn each_dragonfly(
     context: &Context<'_>,
-    mut points: impl FnMut(u32, &str, &Arc<Fabric>, &mut Vec<Point>) -> Result<(), Trouble>,
-) -> Result<Vec<Point>, Trouble> {
+    mut points: impl FnMut(u32, &str, &Arc<Fabric>, &mut Vec<Point>) -> Result<(), CaseError>,
+) -> Result<Vec<Point>, CaseError> {
     let mut all = Vec::new();
     for &h in context.choose(&[2, 3, 4][..], &[2, 3, 4, 5, 6][..]) {
         for arrangement in ARRANGEMENTS.into_iter().filter(|&name| name != "circulant" || h % 2 == 0) {
@@ -162,8 +162,8 @@ fn of_dragonflies(
     Ok(all)
 }
 
-fn uniform_minimal(context: &Context<'_>) -> Result<Outcome, Trouble> {
-    let points = of_dragonflies(context, |h, arrangement, fabric, points| {
+fn uniform_minimal(context: &Context<'_>) -> Result<Outcome, CaseError> {
+    let points = each_dragonfly(context, |h, arrangement, fabric, points| {
         let (group, g) = canonical(h);
         let (p, others) = (f64::from(h), group * g - 1.0);
         let counted = counted(fabric, "minimal", &Traffic::Uniform, 1)?;
@@ -173,11 +173,11 @@ fn uniform_minimal(context: &Context<'_>) -> Result<Outcome, Trouble> {
         }
         Ok(())
     })?;
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
-fn adversarial_minimal(context: &Context<'_>) -> Result<Outcome, Trouble> {
-    let mut points = of_dragonflies(context, |h, arrangement, fabric, points| {
+fn adversarial_minimal(context: &Context<'_>) -> Result<Outcome, CaseError> {
+    let mut points = each_dragonfly(context, |h, arrangement, fabric, points| {
         let (group, _) = canonical(h);
         for k in [1, h, 2 * h * h] {
             let got = theta(fabric, "minimal", &Traffic::Adversarial(k))?;
@@ -195,21 +195,21 @@ fn adversarial_minimal(context: &Context<'_>) -> Result<Outcome, Trouble> {
         let most = cables / f64::from(a * p) * (1.0 + EXACT);
         points.push(Point { what, expected: 1.0, got: if got.throughput <= most { 1.0 } else { got.throughput } });
     }
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
-fn adversarial_valiant(context: &Context<'_>) -> Result<Outcome, Trouble> {
-    let points = of_dragonflies(context, |h, arrangement, fabric, points| {
+fn adversarial_valiant(context: &Context<'_>) -> Result<Outcome, CaseError> {
+    let points = each_dragonfly(context, |h, arrangement, fabric, points| {
         let (group, g) = canonical(h);
         let got = theta(fabric, "valiant-groups", &Traffic::Adversarial(1))?;
         points.push(Point { what: format!("h = {h}, {arrangement}"), expected: (g - 2.0) / (2.0 * group), got });
         Ok(())
     })?;
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
-fn adversarial_h_valiant(context: &Context<'_>) -> Result<Outcome, Trouble> {
-    let points = of_dragonflies(context, |h, arrangement, fabric, points| {
+fn adversarial_h_valiant(context: &Context<'_>) -> Result<Outcome, CaseError> {
+    let points = each_dragonfly(context, |h, arrangement, fabric, points| {
         let (group, g) = canonical(h);
         if arrangement != "circulant" {
             let got = theta(fabric, "valiant-groups", &Traffic::Adversarial(h))?;
@@ -218,19 +218,19 @@ fn adversarial_h_valiant(context: &Context<'_>) -> Result<Outcome, Trouble> {
         }
         Ok(())
     })?;
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
-fn circulant_valiant(_: &Context<'_>) -> Result<Outcome, Trouble> {
+fn circulant_valiant(_: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     for (h, expected) in [(2, 0.4375), (4, 0.3229)] {
         let got = theta(&built(&dragonfly(h, "circulant"))?, "valiant-groups", &Traffic::Adversarial(h))?;
         points.push(Point { what: format!("h = {h}"), expected, got });
     }
-    Ok(judged(&points, 5e-5, false))
+    Ok(judge(&points, 5e-5, false))
 }
 
-fn valiant_switches(_: &Context<'_>) -> Result<Outcome, Trouble> {
+fn valiant_switches(_: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     for arrangement in ARRANGEMENTS {
         let fabric = built(&dragonfly(2, arrangement))?;
@@ -239,19 +239,19 @@ fn valiant_switches(_: &Context<'_>) -> Result<Outcome, Trouble> {
             points.push(Point { what: format!("{arrangement}, ADV+{k}"), expected: 0.4375, got });
         }
     }
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
-fn uniform_valiant(_: &Context<'_>) -> Result<Outcome, Trouble> {
+fn uniform_valiant(_: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     for arrangement in ["absolute", "relative", "palmtree"] {
         let got = theta(&built(&dragonfly(2, arrangement))?, "valiant-groups", &Traffic::Uniform)?;
         points.push(Point { what: arrangement.to_owned(), expected: 0.55469, got });
     }
-    Ok(judged(&points, 5e-6, false))
+    Ok(judge(&points, 5e-6, false))
 }
 
-fn best_mix(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn best_mix(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     for &h in context.choose(&[2, 3, 4][..], &[2, 3, 4, 5, 6][..]) {
         let (group, g) = canonical(h);
@@ -266,22 +266,22 @@ fn best_mix(context: &Context<'_>) -> Result<Outcome, Trouble> {
     }
     let got = theta(&built(&dragonfly(2, "absolute"))?, "fluid", &Traffic::Adversarial(1))?;
     points.push(Point { what: "h = 2, ADV+1, absolute".to_owned(), expected: 0.5, got });
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
 /// Checks the rate that the links between groups of a named machine allow all nodes, if all links are used
 /// alike.
-fn global_bound(topology: &str, expected: f64) -> Result<Outcome, Trouble> {
+fn global_bound(topology: &str, expected: f64) -> Result<Outcome, CaseError> {
     let counted = counted(&built(topology)?, "minimal", &Traffic::Uniform, 1)?;
     let got = 1.0 / counted.mean_load.get("global").copied().unwrap_or(f64::NAN);
-    Ok(judged(&[Point { what: topology.to_owned(), expected, got }], EXACT, true))
+    Ok(judge(&[Point { what: topology.to_owned(), expected, got }], EXACT, true))
 }
 
 fn slim_fly(q: u32) -> String {
     format!("[topology.slim-fly]\nq = {q}\nbandwidth = \"1 GB/s\"\n")
 }
 
-fn slim_fly_uniform(_: &Context<'_>) -> Result<Outcome, Trouble> {
+fn slim_fly_uniform(_: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     for (q, expected) in [(5, 0.9567), (9, 0.9249), (17, 0.9073), (19, 0.8751)] {
         let got = theta(&built(&slim_fly(q))?, "spray", &Traffic::Uniform)?;
@@ -292,13 +292,13 @@ fn slim_fly_uniform(_: &Context<'_>) -> Result<Outcome, Trouble> {
             points.push(Point { what: "q = 5 beside 199/208".to_owned(), expected: 0.0, got: off });
         }
     }
-    Ok(judged(&points, 5e-5, false))
+    Ok(judge(&points, 5e-5, false))
 }
 
-fn slim_fly_distance(_: &Context<'_>) -> Result<Outcome, Trouble> {
+fn slim_fly_distance(_: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     for (q, degree) in [(5u32, 7.0), (8, 12.0), (11, 17.0), (19, 29.0)] {
-        let routed = loaded(&slim_fly(q), "minimal")?;
+        let routed = load_fabric(&slim_fly(q), "minimal")?;
         let switches = 2 * q * q;
         // One node of each switch.
         let of_switch = routed.fabric.nodes() / switches;
@@ -314,10 +314,10 @@ fn slim_fly_distance(_: &Context<'_>) -> Result<Outcome, Trouble> {
         let expected = (degree + 2.0 * (others - degree)) / others;
         points.push(Point { what: format!("q = {q}"), expected, got: hops as f64 / (f64::from(switches) * others) });
     }
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
-fn hyperx_uniform(_: &Context<'_>) -> Result<Outcome, Trouble> {
+fn hyperx_uniform(_: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     for (shape, nodes) in [(&[8u32, 8][..], 8u32), (&[12, 8], 7), (&[3, 4, 5], 2), (&[17], 3), (&[5, 7, 2, 3], 4)] {
         let text = format!("[topology.hyperx]\nshape = {shape:?}\nnodes = {nodes}\nbandwidth = \"1 GB/s\"\n");
@@ -331,10 +331,10 @@ fn hyperx_uniform(_: &Context<'_>) -> Result<Outcome, Trouble> {
             }
         }
     }
-    Ok(judged(&points, EXACT, true))
+    Ok(judge(&points, EXACT, true))
 }
 
-fn effective_bisection(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn effective_bisection(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut points = Vec::new();
     let of_1024 =
         [("d-mod-k", false, 0.703), ("d-mod-k", true, 0.526), ("hashed", false, 0.557), ("hashed", true, 0.403)];
@@ -348,5 +348,5 @@ fn effective_bisection(context: &Context<'_>) -> Result<Outcome, Trouble> {
             points.push(Point { what: format!("{topology}, {rule}, {directions}"), expected, got: got.throughput });
         }
     }
-    Ok(judged(&points, 0.01, false))
+    Ok(judge(&points, 0.01, false))
 }

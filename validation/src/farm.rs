@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Deserialize;
 
-use super::{Case, Context, Outcome, Trouble};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::base::Arrange;
 use hayase::farm;
 use hayase::farm::{
@@ -65,7 +65,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// Returns the Mandelbrot tasks.
-fn mandelbrot() -> Result<(MandelbrotSpec, TaskGrid, Tasks), Trouble> {
+fn mandelbrot() -> Result<(MandelbrotSpec, TaskGrid, Tasks), CaseError> {
     let spec = MandelbrotSpec { side: 1024.into(), iterations: 1000.into(), time: Time::from_ps(5e6).into() };
     let grid = spec.grid().map_err(|diagnostic| diagnostic.message)?;
     let times = spec.times().map_err(|diagnostic| diagnostic.message)?;
@@ -73,7 +73,7 @@ fn mandelbrot() -> Result<(MandelbrotSpec, TaskGrid, Tasks), Trouble> {
 }
 
 /// Returns all tasks, interpolated from `k x k` executed ones at even distances.
-fn subset(all: &Tasks, grid: &TaskGrid, k: i64) -> Result<Tasks, Trouble> {
+fn subset(all: &Tasks, grid: &TaskGrid, k: i64) -> Result<Tasks, CaseError> {
     let axis: Vec<i64> = (0..k).map(|i| 1 + i * 1023 / (k - 1)).collect();
     let mut executed = Executed::new(2);
     for &i in &axis {
@@ -88,7 +88,7 @@ fn time(tasks: &Tasks, workers: u32, costs: &Costs, policy: &Policy) -> f64 {
     farm::run(tasks, &Workers::equal(workers), costs, policy, &mut ()).time.seconds()
 }
 
-fn sampling(context: &Context) -> Result<Outcome, Trouble> {
+fn sampling(context: &Context) -> Result<Outcome, CaseError> {
     let (_, grid, all) = mandelbrot()?;
     // Cheap messages. With more expensive ones, the master is the bottleneck wherever many short tasks follow
     // each other. A few executed tasks do not show that, and the relation is lost (2 percentage points off
@@ -113,7 +113,7 @@ fn sampling(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(worst <= 0.01, format!("within {:.2} percentage points", 100.0 * worst)).note(notes.trim_end()))
 }
 
-fn saturates(_: &Context) -> Result<Outcome, Trouble> {
+fn saturates(_: &Context) -> Result<Outcome, CaseError> {
     let (_, _, all) = mandelbrot()?;
     // A task takes 1.2 ms on average; 60 us of the master make it the bottleneck from some twenty workers on.
     let costs = Costs::log_gp(Time::from_ps(2e7), Time::from_ps(3e7), Time::ZERO, 0.0);
@@ -136,7 +136,7 @@ fn saturates(_: &Context) -> Result<Outcome, Trouble> {
     )))
 }
 
-fn planned(_: &Context) -> Result<Outcome, Trouble> {
+fn planned(_: &Context) -> Result<Outcome, CaseError> {
     let (spec, grid, all) = mandelbrot()?;
     let work = all.work().seconds();
     let (executed, plan) = plan::execute_until(&grid, 0.02, |point| spec.time(point[0] as u64, point[1] as u64))
@@ -155,7 +155,7 @@ fn planned(_: &Context) -> Result<Outcome, Trouble> {
         .note(format!("the plan says +- {:.2} % itself", 100.0 * plan.relative())))
 }
 
-fn measured_run(_: &Context) -> Result<Outcome, Trouble> {
+fn measured_run(_: &Context) -> Result<Outcome, CaseError> {
     let measured: Measured = serde_json::from_str(MEASURED).map_err(|error| error.to_string())?;
     let input = Input::from_bytes("executed.csv", EXECUTED.to_vec());
     let executed = source::read_table(input, Size::default()).map_err(|mistakes| mistakes[0].message.clone())?;

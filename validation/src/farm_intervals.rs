@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use super::{Case, Context, Outcome, Trouble};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::base::portable::{exp, ln};
 use hayase::farm;
-use hayase::farm::plan::{Played, execute_until};
+use hayase::farm::plan::{ReplayedPlan, execute_until};
 use hayase::farm::{Costs, Extent, Policy, Sizes, TaskGrid, Tasks, Workers};
 use hayase::rng::Mix;
 use hayase::units::Time;
@@ -17,12 +17,12 @@ const ACCURACY: f64 = 0.05;
 const WORKERS: u32 = 16;
 /// Smallest fraction of the task sets whose interval must hold: 95 %, minus the scatter of a few hundred
 /// sets.
-const LEAST: f64 = 0.93;
+const MIN_HELD_PART: f64 = 0.93;
 
 /// Random numbers of a task set.
-struct Set(Mix);
+struct TaskSet(Mix);
 
-impl Set {
+impl TaskSet {
     /// Returns a number of the whole set.
     fn own(&self, key: u64) -> f64 {
         self.0.one_unit(key)
@@ -44,7 +44,7 @@ impl Set {
 }
 
 /// Time of a task from its number and its coordinates, from 0 to 1.
-type Rule = fn(&Set, u64, &[f64]) -> f64;
+type Rule = fn(&TaskSet, u64, &[f64]) -> f64;
 
 /// Task sets of one kind.
 struct Family {
@@ -56,34 +56,34 @@ struct Family {
     earlier: (f64, u32),
 }
 
-fn smooth(set: &Set, _: u64, x: &[f64]) -> f64 {
+fn smooth(set: &TaskSet, _: u64, x: &[f64]) -> f64 {
     let y = x.get(1).copied().unwrap_or(0.5);
     let (u, v) = (x[0] - set.own(4), y - set.own(5));
     1.0 + set.own(1) * x[0] * x[0] + set.own(2) * x[0] * y + 4.0 * set.own(3) * exp(-8.0 * (u * u + v * v))
 }
 
-fn noisy(set: &Set, task: u64, x: &[f64]) -> f64 {
+fn noisy(set: &TaskSet, task: u64, x: &[f64]) -> f64 {
     smooth(set, task, x) * (0.8 + 0.4 * set.of(task, 0))
 }
 
-fn ramp(set: &Set, _: u64, x: &[f64]) -> f64 {
+fn ramp(set: &TaskSet, _: u64, x: &[f64]) -> f64 {
     set.own(1) + (2..).zip(x).map(|(key, x)| set.own(key) * x).sum::<f64>()
 }
 
-fn step(set: &Set, _: u64, x: &[f64]) -> f64 {
+fn step(set: &TaskSet, _: u64, x: &[f64]) -> f64 {
     let side: f64 = (2..).zip(x).map(|(key, x)| (set.own(key) + 0.1) * (x - 0.5)).sum();
     if 2.0 * side > set.own(1) - 0.5 { 10.0 } else { 1.0 }
 }
 
-fn column(set: &Set, _: u64, x: &[f64]) -> f64 {
+fn column(set: &TaskSet, _: u64, x: &[f64]) -> f64 {
     if x[0] > 0.1 + 0.8 * set.own(1) { 10.0 } else { 1.0 }
 }
 
-fn end(set: &Set, _: u64, x: &[f64]) -> f64 {
+fn end(set: &TaskSet, _: u64, x: &[f64]) -> f64 {
     if x[0] > 0.95 + 0.04 * set.own(1) { 20.0 } else { 1.0 }
 }
 
-fn peaks(set: &Set, _: u64, x: &[f64]) -> f64 {
+fn peaks(set: &TaskSet, _: u64, x: &[f64]) -> f64 {
     let peak = |k: u64| {
         let width = 0.015 + 0.02 * set.own(10 * k);
         let square: f64 = (10 * k + 1..).zip(x).map(|(key, x)| (x - set.own(key)) * (x - set.own(key))).sum();
@@ -92,48 +92,48 @@ fn peaks(set: &Set, _: u64, x: &[f64]) -> f64 {
     1.0 + (1..4).map(peak).sum::<f64>()
 }
 
-fn exponential(set: &Set, task: u64, _: &[f64]) -> f64 {
+fn exponential(set: &TaskSet, task: u64, _: &[f64]) -> f64 {
     set.exponential(task)
 }
 
-fn log_normal(set: &Set, task: u64, _: &[f64]) -> f64 {
+fn log_normal(set: &TaskSet, task: u64, _: &[f64]) -> f64 {
     exp(set.normal(task))
 }
 
-fn heavy_tail(set: &Set, task: u64, _: &[f64]) -> f64 {
+fn heavy_tail(set: &TaskSet, task: u64, _: &[f64]) -> f64 {
     exp(set.exponential(task) / 2.5)
 }
 
-fn two_levels(set: &Set, task: u64, _: &[f64]) -> f64 {
+fn two_levels(set: &TaskSet, task: u64, _: &[f64]) -> f64 {
     if set.of(task, 0) < 0.1 { 10.0 } else { 1.0 }
 }
 
-fn few_long(set: &Set, task: u64, _: &[f64]) -> f64 {
+fn few_long(set: &TaskSet, task: u64, _: &[f64]) -> f64 {
     if set.of(task, 0) < 0.01 { 100.0 } else { 1.0 }
 }
 
-fn cluster(set: &Set, task: u64, x: &[f64]) -> f64 {
+fn cluster(set: &TaskSet, task: u64, x: &[f64]) -> f64 {
     if step(set, task, x) > 5.0 { 5.0 * set.exponential(task) } else { 1.0 }
 }
 
-fn half_zero(set: &Set, task: u64, _: &[f64]) -> f64 {
+fn half_zero(set: &TaskSet, task: u64, _: &[f64]) -> f64 {
     if set.of(task, 0) < 0.5 { 0.0 } else { set.of(task, 1) }
 }
 
-fn zero(_: &Set, _: u64, _: &[f64]) -> f64 {
+fn zero(_: &TaskSet, _: u64, _: &[f64]) -> f64 {
     0.0
 }
 
-fn constant(set: &Set, _: u64, _: &[f64]) -> f64 {
+fn constant(set: &TaskSet, _: u64, _: &[f64]) -> f64 {
     1.0 + set.own(1)
 }
 
-fn periodic(set: &Set, task: u64, _: &[f64]) -> f64 {
+fn periodic(set: &TaskSet, task: u64, _: &[f64]) -> f64 {
     let period = 3.0 + (17.0 * set.own(1)).floor();
     1.0 + set.own(2) * ((task as f64 + (20.0 * set.own(3)).floor()) % period)
 }
 
-fn rows(set: &Set, _: u64, x: &[f64]) -> f64 {
+fn rows(set: &TaskSet, _: u64, x: &[f64]) -> f64 {
     set.exponential((x[0] * 4096.0) as u64)
 }
 
@@ -172,7 +172,7 @@ fn families() -> Vec<Family> {
 
 /// Counts over the task sets of a family.
 #[derive(Default)]
-struct Held {
+struct HeldCounts {
     /// Number of intervals that held the work.
     work: u32,
     /// Number of intervals that held the predicted time.
@@ -182,11 +182,11 @@ struct Held {
     width: f64,
 }
 
-fn hold(family: &Family, sets: u64) -> Result<Held, Trouble> {
+fn hold(family: &Family, sets: u64) -> Result<HeldCounts, CaseError> {
     let usual: TaskGrid = family.grid.parse()?;
-    let mut held = Held::default();
+    let mut held = HeldCounts::default();
     for number in 0..sets {
-        let set = Set(Mix::new(number, family.name));
+        let set = TaskSet(Mix::new(number, family.name));
         // Other coordinates, other draws: the interval is to hold over these.
         let shifted =
             |extent: &Extent| Extent { first: number as i64, last: number as i64 + extent.last - extent.first };
@@ -208,7 +208,7 @@ fn hold(family: &Family, sets: u64) -> Result<Held, Trouble> {
         held.work += u32::from(is_in([work - half, work + half], all.work()));
         let (crew, costs) = (Workers::equal(WORKERS), Costs::log_gp(Time::ZERO, Time::ZERO, Time::ZERO, 0.0));
         let truth = farm::run(&all, &crew, &costs, &Policy::default(), &mut ()).time;
-        let played = Played::new(&executed, &grid).map_err(told)?;
+        let played = ReplayedPlan::new(&executed, &grid).map_err(told)?;
         let [_, least, most] = played.predict(&[crew], &costs)[0];
         held.time += u32::from(is_in([least.ps(), most.ps()], truth));
         held.executed += executed.len();
@@ -217,9 +217,9 @@ fn hold(family: &Family, sets: u64) -> Result<Held, Trouble> {
     Ok(held)
 }
 
-fn intervals(context: &Context) -> Result<Outcome, Trouble> {
+fn intervals(context: &Context) -> Result<Outcome, CaseError> {
     let sets: u64 = context.choose(100, 200);
-    let found = context.side_by_side(families(), |family| Ok((hold(&family, sets)?, family)))?;
+    let found = context.run_parts(families(), |family| Ok((hold(&family, sets)?, family)))?;
     let mut note = format!(
         "| task sets | grid | work held, earlier | executed, earlier | work held | executed | +- | time held, {WORKERS} \
          workers |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
@@ -241,7 +241,7 @@ fn intervals(context: &Context) -> Result<Outcome, Trouble> {
         );
     }
     let got = format!("at least {:.1} % of {sets} sets ({})", 100.0 * worst.0, worst.1);
-    Ok(Outcome::check(worst.0 >= LEAST, got).note(note.trim_end()))
+    Ok(Outcome::check(worst.0 >= MIN_HELD_PART, got).note(note.trim_end()))
 }
 
 pub(super) fn cases() -> Vec<Case> {

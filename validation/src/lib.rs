@@ -28,8 +28,8 @@ mod steady;
 
 use std::fmt;
 
-pub use context::{Context, Effort, Watch};
-use context::{Tally, Trouble};
+use context::{CaseError, Tally};
+pub use context::{Context, Effort, Observer};
 
 /// Conclusion of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,7 +106,7 @@ impl Outcome {
     }
 }
 
-type Check = Box<dyn Fn(&Context<'_>) -> Result<Outcome, Trouble> + Send + Sync>;
+type Check = Box<dyn Fn(&Context<'_>) -> Result<Outcome, CaseError> + Send + Sync>;
 
 /// A comparison of the simulator with a known result.
 pub struct Case {
@@ -127,7 +127,7 @@ impl Case {
     /// Creates a case; `check` returns its outcome.
     fn new(
         name: impl Into<String>,
-        check: impl Fn(&Context<'_>) -> Result<Outcome, Trouble> + Send + Sync + 'static,
+        check: impl Fn(&Context<'_>) -> Result<Outcome, CaseError> + Send + Sync + 'static,
     ) -> Self {
         Self {
             name: name.into(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Deserialize;
 
-use super::{Case, Context, Outcome, Trouble};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::node::NodeSpec;
 use hayase::player::{ActivityKind, Observers, Play, Player};
 use hayase::program::{GaussianElimination, OpKind, Program};
@@ -20,7 +20,7 @@ const LOGGP: &str = "myrinet-loggp";
 /// Operations of a processor in a second: the only figure of our own, fitted on every third row of the table.
 const FLOPS: f64 = 96e6;
 /// Largest relative difference of a cell from the published prediction.
-const CLOSE: f64 = 0.1;
+const MAX_DIFFERENCE: f64 = 0.1;
 /// The same for LogGP-2, whose published predictions are shorter for shorter messages.
 const CLOSE_BY_LOGGP: f64 = 0.15;
 /// Longest message of the runs in pieces.
@@ -78,9 +78,11 @@ impl CellResult {
 
 pub(super) fn cases() -> Vec<Case> {
     let table_case = |network: &'static str| {
-        Case::new(format!("loggps/gaussian-elimination-{network}"), move |context| table(network, CLOSE, context))
-            .source(SOURCE)
-            .expect("the predicted times of table 7 by one rate, fitted on every third row", "10 % of each")
+        Case::new(format!("loggps/gaussian-elimination-{network}"), move |context| {
+            table(network, MAX_DIFFERENCE, context)
+        })
+        .source(SOURCE)
+        .expect("the predicted times of table 7 by one rate, fitted on every third row", "10 % of each")
     };
     vec![
         Case::new("loggps/rendezvous-wait", rendezvous_wait)
@@ -103,7 +105,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn cells() -> Result<Vec<Cell>, Trouble> {
+fn cells() -> Result<Vec<Cell>, CaseError> {
     let text = include_str!("../gaussian-elimination.csv");
     let columns = ["network", "n", "variant", "measured_s", "predicted_s", "longer_computing_s", "rate"];
     let mut cells = Vec::new();
@@ -132,7 +134,7 @@ fn cells() -> Result<Vec<Cell>, Trouble> {
     read.map(|_| cells).map_err(|mistakes| mistakes[0].message.clone())
 }
 
-fn node(network: &str, variant: &str, room: Option<Bytes>) -> Result<NodeSpec, Trouble> {
+fn node(network: &str, variant: &str, room: Option<Bytes>) -> Result<NodeSpec, CaseError> {
     #[derive(Deserialize)]
     struct Machine {
         node: NodeSpec,
@@ -157,12 +159,12 @@ fn computing(program: &Program) -> f64 {
     ops.map(|op| op.duration().seconds()).sum::<f64>() / f64::from(program.ranks())
 }
 
-fn run(context: &Context, cell: Cell) -> Result<CellResult, Trouble> {
+fn run(context: &Context, cell: Cell) -> Result<CellResult, CaseError> {
     run_with(context, cell, FLOPS, None)
 }
 
 /// Runs a cell with this rate of computing and this room for eager messages at each receiver.
-fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> Result<CellResult, Trouble> {
+fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> Result<CellResult, CaseError> {
     let fragment = (cell.variant == "fragmented").then_some(PIECE);
     let program = GaussianElimination { n: cell.n, flops, fragment, ..Default::default() };
     let program = program.program().map_err(|mistakes| mistakes[0].message.clone())?;
@@ -170,7 +172,7 @@ fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> R
     let whole = computing(&program);
     let cpu_speed = whole / (whole + cell.longer_computing_s);
     let play = Play { program: &program, costs, expand: None, cpu_speed, on_fabric: false };
-    let played = Player::new(play, Observers::default()).run(&|_, _| context.goes_on());
+    let played = Player::new(play, Observers::default()).run(&|_, _| context.may_continue());
     if played.interrupted {
         return Err("interrupted".into());
     }
@@ -186,7 +188,7 @@ fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> R
     Ok(CellResult { cell, seconds: makespan, send_wait, recv_wait })
 }
 
-fn rendezvous_wait(context: &Context) -> Result<Outcome, Trouble> {
+fn rendezvous_wait(context: &Context) -> Result<Outcome, CaseError> {
     let of = |n: u32, variant: &str| run(context, Cell::new("myrinet", n, variant));
     let (below, above) = (of(1024, "original")?, of(2048, "original")?);
     let (raised, pieces) = (of(2048, "S=65536")?, of(2048, "fragmented")?);
@@ -214,10 +216,10 @@ fn largest_of(errors: impl IntoIterator<Item = f64>) -> f64 {
     errors.into_iter().fold(0.0, |worst: f64, error| if error.abs() > worst.abs() { error } else { worst })
 }
 
-fn table(network: &str, tolerance: f64, context: &Context) -> Result<Outcome, Trouble> {
+fn table(network: &str, tolerance: f64, context: &Context) -> Result<Outcome, CaseError> {
     let largest = context.choose(2048, 4096);
     let wanted: Vec<Cell> = cells()?.into_iter().filter(|cell| cell.network == network && cell.n <= largest).collect();
-    let runs = context.side_by_side(wanted, |cell| run(context, cell))?;
+    let runs = context.run_parts(wanted, |cell| run(context, cell))?;
     let mut note = String::from(
         "n, variant: ours, measured, predicted there [s]; ours against both; send wait, receive wait; * fitted",
     );
@@ -251,11 +253,11 @@ fn table(network: &str, tolerance: f64, context: &Context) -> Result<Outcome, Tr
 
 /// Returns the rate with the least squares of relative errors. Times between two rates are linear in the time
 /// of an operation.
-fn fitted(context: &Context, cells: &[Cell]) -> Result<f64, Trouble> {
+fn fitted(context: &Context, cells: &[Cell]) -> Result<f64, CaseError> {
     let rates = [85e6, 105e6];
-    let times = |flops: f64| -> Result<Vec<f64>, Trouble> {
+    let times = |flops: f64| -> Result<Vec<f64>, CaseError> {
         let seconds = |cell: Cell| Ok(run_with(context, cell.clone(), flops, None)?.seconds / cell.predicted_s);
-        context.side_by_side(cells.to_vec(), seconds)
+        context.run_parts(cells.to_vec(), seconds)
     };
     let (slow, fast) = (times(rates[0])?, times(rates[1])?);
     // error_i = slow_i - 1 + x (fast_i - slow_i), x from 0 at the slow rate to 1 at the fast one.
@@ -268,7 +270,7 @@ fn fitted(context: &Context, cells: &[Cell]) -> Result<f64, Trouble> {
     Ok(1.0 / (1.0 / rates[0] + x * (1.0 / rates[1] - 1.0 / rates[0])))
 }
 
-fn rate(context: &Context) -> Result<Outcome, Trouble> {
+fn rate(context: &Context) -> Result<Outcome, CaseError> {
     if !context.choose(false, true) {
         return Ok(Outcome::compare(true, "not fitted again; `--full` does"));
     }
@@ -287,7 +289,7 @@ fn rate(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::check((found / FLOPS - 1.0).abs() < 0.01, got))
 }
 
-fn messages(context: &Context) -> Result<Outcome, Trouble> {
+fn messages(context: &Context) -> Result<Outcome, CaseError> {
     let all = cells()?;
     let mut note = String::from("n: difference a column, ours, predicted there, measured there [us]");
     let mut errors = Vec::new();
@@ -305,21 +307,21 @@ fn messages(context: &Context) -> Result<Outcome, Trouble> {
         errors.push(ours / predicted - 1.0);
     }
     let worst = largest_of(errors);
-    Ok(Outcome::compare(worst.abs() <= CLOSE, format!("worst {:+.1} %", 100.0 * worst)).note(note))
+    Ok(Outcome::compare(worst.abs() <= MAX_DIFFERENCE, format!("worst {:+.1} %", 100.0 * worst)).note(note))
 }
 
 /// Compares the program in pieces with and without limited room for eager messages.
-fn flow_control(context: &Context) -> Result<Outcome, Trouble> {
+fn flow_control(context: &Context) -> Result<Outcome, CaseError> {
     let largest = context.choose(2048, 4096);
     let cell = |n: u32| {
         let found = cells()?.into_iter().find(|cell| (cell.n, cell.variant.as_str()) == (n, "fragmented"));
         found.ok_or_else(|| format!("no row of n = {n} in pieces"))
     };
     let rooms = [16, 32, 48, 64, 80, 88, 92, 96, 100, 104, 112, 128];
-    let added = |n: u32| -> Result<Vec<f64>, Trouble> {
+    let added = |n: u32| -> Result<Vec<f64>, CaseError> {
         let free = run(context, cell(n)?)?.seconds;
         let with = |kib: u64| Ok(run_with(context, cell(n)?, FLOPS, Some(Bytes(kib << 10)))?.seconds / free - 1.0);
-        context.side_by_side(rooms.to_vec(), with)
+        context.run_parts(rooms.to_vec(), with)
     };
     let sizes: Vec<u32> = [2048, 4096].into_iter().filter(|&n| n <= largest).collect();
     let columns = sizes.iter().map(|&n| added(n)).collect::<Result<Vec<_>, _>>()?;

@@ -1,8 +1,8 @@
 //! The flow model compared with packet-level simulators on the 16 x 16 torus.
 
 use super::figures::figures;
-use super::setup::{Choice, all_to_all};
-use super::{Case, Context, Outcome, Trouble};
+use super::setup::{RunChoice, all_to_all};
+use super::{Case, CaseError, Context, Outcome};
 
 const TORUS: &str = "torus-16x16";
 
@@ -21,7 +21,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn order(context: &Context) -> Result<Outcome, Trouble> {
+fn order(context: &Context) -> Result<Outcome, CaseError> {
     let packet = figures().packet;
     let mut notes = Vec::new();
     let mut makespans = Vec::new();
@@ -51,15 +51,15 @@ fn times(
     algorithms: &[String],
     jitter: Option<&str>,
     seeds: u64,
-) -> Result<Vec<f64>, Trouble> {
+) -> Result<Vec<f64>, CaseError> {
     let jitter: Vec<String> =
         jitter.into_iter().map(|time| format!("workload.all-to-all.message-jitter=\"{time}\"")).collect();
     let runs: Vec<(&String, u64)> =
         algorithms.iter().flat_map(|algorithm| (1..=seeds).map(move |seed| (algorithm, seed))).collect();
     context.plan(runs.len() as u64 * all_to_all(256));
-    let makespans = context.side_by_side(runs, |(algorithm, seed)| {
+    let makespans = context.run_parts(runs, |(algorithm, seed)| {
         let pattern = format!("all-to-all-{algorithm}");
-        let scenario = Choice { sharing, seed, ..Choice::new(TORUS, &pattern) }.load_with(&jitter)?;
+        let scenario = RunChoice { sharing, seed, ..RunChoice::new(TORUS, &pattern) }.load_with(&jitter)?;
         Ok(super::setup::run(context, &scenario)?.report.head.makespan_s)
     })?;
     Ok(makespans.chunks(seeds as usize).map(|times| times.iter().sum::<f64>() * 1e3 / seeds as f64).collect())

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::context::stopwatch;
-use super::setup::{Choice, all_to_all, flows_on_links, on, run};
-use super::{Case, Context, Outcome, Trouble};
+use super::setup::{RunChoice, all_to_all, flows_on_links, on, run};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::network::NetworkParts;
 use hayase::scenario::Scenario;
 use hayase::simulation::PatternWork;
@@ -118,14 +118,20 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// Builds a run on an n x n torus.
-fn torus(n: u32, algorithm: &str, transport: &str, more: &[&str], seed: u64) -> Result<Scenario<PatternWork>, Trouble> {
+fn torus(
+    n: u32,
+    algorithm: &str,
+    transport: &str,
+    more: &[&str],
+    seed: u64,
+) -> Result<Scenario<PatternWork>, CaseError> {
     let (topology, pattern) = (format!("torus-{n}x{n}"), format!("all-to-all-{algorithm}"));
     let mut assignments = vec![format!("transport={transport}")];
     assignments.extend(more.iter().map(|text| (*text).to_owned()));
-    Choice { seed, ..Choice::new(&topology, &pattern) }.load_with(&assignments)
+    RunChoice { seed, ..RunChoice::new(&topology, &pattern) }.load_with(&assignments)
 }
 
-fn makespan_us(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<f64, Trouble> {
+fn makespan_us(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<f64, CaseError> {
     Ok(run(context, scenario)?.report.head.makespan_s * 1e6)
 }
 
@@ -141,19 +147,18 @@ fn jittered(
     transport: &str,
     more: &[&str],
     seeds: u64,
-) -> Result<f64, Trouble> {
+) -> Result<f64, CaseError> {
     let jitter = jitter();
     let more: Vec<&str> = more.iter().copied().chain([jitter.as_str()]).collect();
-    let times = context.side_by_side((1..=seeds).collect(), |seed| {
-        makespan_us(context, &torus(n, algorithm, transport, &more, seed)?)
-    })?;
+    let times = context
+        .run_parts((1..=seeds).collect(), |seed| makespan_us(context, &torus(n, algorithm, transport, &more, seed)?))?;
     Ok(times.iter().sum::<f64>() / seeds as f64)
 }
 
-fn output_queues(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn output_queues(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let rows = figures().ns3_us;
     context.plan(rows.iter().map(|row| all_to_all(row.n * row.n)).sum());
-    let wrong = context.side_by_side(rows.iter().collect(), |row| {
+    let wrong = context.run_parts(rows.iter().collect(), |row| {
         let injection = format!("workload.all-to-all.injection=\"{}\"", row.injection);
         let host = format!("topology.torus.host-link={}", row.host_link);
         let us = makespan_us(context, &torus(row.n, &row.algorithm, "packet:oq", &[&injection, &host], 1)?)?;
@@ -166,7 +171,7 @@ fn output_queues(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(wrong.is_empty(), format!("{good} of {} equal", rows.len())).note(wrong.join("\n")))
 }
 
-fn reduction(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn reduction(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut wrong = Vec::new();
     let places = [
         ("torus-8x8", "all-to-all-pairwise", "regular"),
@@ -176,9 +181,9 @@ fn reduction(context: &Context<'_>) -> Result<Outcome, Trouble> {
         ("crossbar-64", "all-to-all-random-order", "regular"),
     ];
     for (topology, pattern, placement) in places {
-        let run = |assignments: &[&str]| -> Result<String, Trouble> {
+        let run = |assignments: &[&str]| -> Result<String, CaseError> {
             let assignments: Vec<String> = assignments.iter().map(|text| (*text).to_owned()).collect();
-            let scenario = Choice { placement, ..Choice::new(topology, pattern) }.load_with(&assignments)?;
+            let scenario = RunChoice { placement, ..RunChoice::new(topology, pattern) }.load_with(&assignments)?;
             Ok(run(context, &scenario)?.report.head.fingerprint)
         };
         let output = run(&["transport=packet:oq"])?;
@@ -197,7 +202,7 @@ fn reduction(context: &Context<'_>) -> Result<Outcome, Trouble> {
 }
 
 /// Simulates one message over a chain of links.
-fn alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn alone(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut wrong = Vec::new();
     for model in [Model::Oq, Model::Fq] {
         for hops in 3..=10u32 {
@@ -217,7 +222,7 @@ fn alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(wrong.is_empty(), format!("{good} of 16 equal")).note(wrong.join("\n")))
 }
 
-fn peers(context: &Context) -> Result<Outcome, Trouble> {
+fn peers(context: &Context) -> Result<Outcome, CaseError> {
     let seeds = context.choose(8, 32);
     let (mut notes, mut worst) = (Vec::new(), 0.0f64);
     context.plan(figures().peer_us.len() as u64 * seeds * all_to_all(16));
@@ -233,12 +238,12 @@ fn peers(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(worst <= 0.06, format!("at most {:.1} % apart", worst * 100.0)).note(notes.join("\n")))
 }
 
-fn booksim_case(context: &Context) -> Result<Outcome, Trouble> {
+fn booksim_case(context: &Context) -> Result<Outcome, CaseError> {
     let seeds = context.choose(1, 4);
     let (mut got, mut worst) = (Vec::new(), 0.0f64);
     let algorithms: Vec<(String, f64)> = figures().booksim_ms.into_iter().collect();
     context.plan(algorithms.len() as u64 * seeds * all_to_all(256));
-    let times = context.side_by_side(algorithms, |(algorithm, theirs)| {
+    let times = context.run_parts(algorithms, |(algorithm, theirs)| {
         let dateline = ["transport.packet.deadlock-avoidance=\"dateline\""];
         let ms = jittered(context, 16, &algorithm, "packet:iq", &dateline, seeds)? / 1e3;
         Ok((algorithm, theirs, ms))
@@ -250,9 +255,9 @@ fn booksim_case(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(worst <= 0.10, got.join(", ")))
 }
 
-fn fair(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn fair(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let size = "workload.all-to-all.size=\"1 MB\"";
-    let us = |transport: &str| -> Result<f64, Trouble> {
+    let us = |transport: &str| -> Result<f64, CaseError> {
         makespan_us(context, &torus(8, "2d-spread", transport, &[size], 1)?)
     };
     let (packets, flows) = (us("packet:fq")?, us("flow:max-min")?);
@@ -262,7 +267,7 @@ fn fair(context: &Context<'_>) -> Result<Outcome, Trouble> {
 }
 
 /// Compares two rows of the table of `docs/concepts/accuracy.md`.
-fn rules_that_choose(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn rules_that_choose(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let seeds = context.choose(3, 10);
     let runs = [
         ("minimal", "shift", &["workload.permutation.offset=8"][..], 0.01),
@@ -272,15 +277,15 @@ fn rules_that_choose(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let mut texts = Vec::new();
     let mut is_good = true;
     for (rule, pattern, more, tolerance) in runs {
-        let mean = |transport: &str, more: &[&str]| -> Result<f64, Trouble> {
-            let times = context.side_by_side((1..=seeds).collect(), |seed| {
+        let mean = |transport: &str, more: &[&str]| -> Result<f64, CaseError> {
+            let times = context.run_parts((1..=seeds).collect(), |seed| {
                 let mut assignments: Vec<String> = more.iter().map(|text| (*text).to_owned()).collect();
                 assignments.extend(
                     ["rounds=4", "size=\"64 KB\"", "message-jitter=\"1 us\""]
                         .map(|text| format!("workload.permutation.{text}")),
                 );
                 assignments.push(format!("transport={transport}"));
-                let choice = Choice { seed, routing: Some(rule), ..Choice::new("dragonfly-72", pattern) };
+                let choice = RunChoice { seed, routing: Some(rule), ..RunChoice::new("dragonfly-72", pattern) };
                 makespan_us(context, &choice.load_with(&assignments)?)
             })?;
             Ok(times.iter().sum::<f64>() / seeds as f64)
@@ -300,7 +305,7 @@ const PACKETS: [&str; 3] = ["packet:oq", "packet:fq", "packet:iq"];
 const FLOWS: [&str; 2] = ["flow:max-min", "flow:equal-share"];
 const ALGORITHMS: [&str; 3] = ["simple-spread", "2d-spread", "pairwise"];
 
-fn flows_beside_packets(context: &Context) -> Result<Outcome, Trouble> {
+fn flows_beside_packets(context: &Context) -> Result<Outcome, CaseError> {
     let n = context.choose(8, 16);
     let seeds = context.choose(2, 4);
     let mut notes = vec![format!(
@@ -313,7 +318,7 @@ fn flows_beside_packets(context: &Context) -> Result<Outcome, Trouble> {
         .flat_map(|transport| ALGORITHMS.iter().map(move |&algorithm| (transport, algorithm)))
         .collect();
     context.plan(runs.len() as u64 * seeds * all_to_all(n * n));
-    let times = context.side_by_side(runs, |(transport, name)| jittered(context, n, name, transport, &[], seeds))?;
+    let times = context.run_parts(runs, |(transport, name)| jittered(context, n, name, transport, &[], seeds))?;
     let mut table = Vec::new();
     for (transport, times) in PACKETS.into_iter().chain(FLOWS).zip(times.chunks(ALGORITHMS.len())) {
         let times = times.to_vec();
@@ -334,14 +339,14 @@ fn flows_beside_packets(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::compare(ordered, got.join(", ")).note(notes.join("\n")))
 }
 
-fn speed(context: &Context) -> Result<Outcome, Trouble> {
+fn speed(context: &Context) -> Result<Outcome, CaseError> {
     let rows = figures().mfs_speed_up;
     let rows = context.choose(&rows[rows.len() - 1..], &rows[..]);
     let (mut notes, mut ratios) = (Vec::new(), Vec::new());
     let jitter = jitter();
     context.plan(rows.iter().map(|row| 2 * all_to_all(row.n * row.n)).sum());
     for row in rows {
-        let seconds = |transport: &str| -> Result<f64, Trouble> {
+        let seconds = |transport: &str| -> Result<f64, CaseError> {
             let scenario = torus(row.n, "mpich", transport, &[&jitter], 1)?;
             let (ran, seconds) = stopwatch(context, || run(context, &scenario));
             ran.map(|_| seconds)

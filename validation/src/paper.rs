@@ -7,8 +7,8 @@ use std::fmt;
 
 use super::context::stopwatch;
 use super::figures::figures;
-use super::setup::{Choice, MESSAGE_S, all_to_all};
-use super::{Case, Context, Outcome, Trouble};
+use super::setup::{MESSAGE_S, RunChoice, all_to_all};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::base::Arrange;
 use hayase::report::Report;
 
@@ -106,26 +106,26 @@ fn readings(context: &Context) -> Vec<Reading> {
 }
 
 /// Returns the mean makespan under random placement over seeds, in units of the contention-free time.
-fn ratio(context: &Context, reading: Reading, nodes: u32, seeds: u64) -> Result<f64, Trouble> {
+fn ratio(context: &Context, reading: Reading, nodes: u32, seeds: u64) -> Result<f64, CaseError> {
     let topology = format!("fat-tree-{nodes}");
     let Reading { injection, sharing, resolution, routing } = reading;
     let mut sum = 0.0;
     for seed in 1..=seeds {
-        let random = Choice {
+        let random = RunChoice {
             placement: "random",
             seed,
             injection,
             sharing,
             resolution,
             routing,
-            ..Choice::new(&topology, PATTERN)
+            ..RunChoice::new(&topology, PATTERN)
         };
         sum += random.makespan(context)?;
     }
     Ok(sum / seeds as f64 / (f64::from(nodes - 1) * MESSAGE_S))
 }
 
-fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
+fn random_over_regular(context: &Context) -> Result<Outcome, CaseError> {
     let figures = figures().mfs;
     // The largest first: they determine the total time.
     let sizes: &[(u32, u64)] =
@@ -146,8 +146,7 @@ fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
         }
     }
     context.plan(tasks.iter().map(|&(_, nodes, seeds)| seeds * all_to_all(nodes)).sum());
-    let ratios =
-        context.side_by_side(tasks.clone(), |(reading, nodes, seeds)| ratio(context, reading, nodes, seeds))?;
+    let ratios = context.run_parts(tasks.clone(), |(reading, nodes, seeds)| ratio(context, reading, nodes, seeds))?;
 
     let mut lines = Vec::new();
     let mut closest: Option<(f64, String)> = None;
@@ -185,7 +184,7 @@ pub(super) fn redistribution_sizes(context: &Context) -> &'static [(u32, u64)] {
     context.choose(&[(432, 3), (250, 3), (128, 4), (54, 8)], &[(1024, 4), (432, 8), (250, 8), (128, 16), (54, 16)])
 }
 
-fn redistribute_against_equal_share(context: &Context, injection: &'static str) -> Result<Outcome, Trouble> {
+fn redistribute_against_equal_share(context: &Context, injection: &'static str) -> Result<Outcome, CaseError> {
     let (least, most) = figures().mfs.redistribute_against_equal_share_percent;
     let sizes = redistribution_sizes(context);
     let tasks: Vec<(u32, u64, &str)> = sizes
@@ -195,7 +194,7 @@ fn redistribute_against_equal_share(context: &Context, injection: &'static str) 
         })
         .collect();
     context.plan(tasks.iter().map(|&(nodes, ..)| all_to_all(nodes)).sum());
-    let makespans = context.side_by_side(tasks.clone(), |(nodes, seed, sharing)| {
+    let makespans = context.run_parts(tasks.clone(), |(nodes, seed, sharing)| {
         Ok(shared(context, nodes, injection, seed, sharing)?.head.makespan_s)
     })?;
     let less = |size: u32| {
@@ -217,13 +216,13 @@ fn redistribute_against_equal_share(context: &Context, injection: &'static str) 
 }
 
 /// Runs the pattern under random placement and a sharing policy.
-fn shared(context: &Context, nodes: u32, injection: &str, seed: u64, sharing: &str) -> Result<Report, Trouble> {
+fn shared(context: &Context, nodes: u32, injection: &str, seed: u64, sharing: &str) -> Result<Report, CaseError> {
     let topology = format!("fat-tree-{nodes}");
-    let choice = Choice { placement: "random", seed, injection, sharing, ..Choice::new(&topology, PATTERN) };
+    let choice = RunChoice { placement: "random", seed, injection, sharing, ..RunChoice::new(&topology, PATTERN) };
     Ok(super::setup::run(context, &choice.load()?)?.report)
 }
 
-fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
+fn redistribution_rounds(context: &Context) -> Result<Outcome, CaseError> {
     let (fewest, most) = figures().mfs.redistribution_rounds;
     let sizes: &[u32] = context.choose(&[54, 250], &[54, 250, 432, 1024, 2000]);
     let mut inside = true;
@@ -233,11 +232,11 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
     let with_sendrecv = |nodes: u32| nodes <= 432;
     let count = |&nodes: &u32| (2 + u64::from(with_sendrecv(nodes))) * all_to_all(nodes);
     context.plan(sizes.iter().map(count).sum());
-    let shown = |report: &Report, nodes: u32| -> Result<(f64, String), Trouble> {
+    let shown = |report: &Report, nodes: u32| -> Result<(f64, String), CaseError> {
         let rounds = report.rounds.as_ref().ok_or("the report has no rounds")?;
         Ok((rounds.mean, format!("{:.1} ({} to {}) at N={nodes}", rounds.mean, rounds.min, rounds.max)))
     };
-    let runs = context.side_by_side(sizes.iter().rev().copied().collect(), |nodes| {
+    let runs = context.run_parts(sizes.iter().rev().copied().collect(), |nodes| {
         let mut others = Vec::new();
         if with_sendrecv(nodes) {
             let report = shared(context, nodes, "sendrecv", 1, "redistribute")?;
@@ -259,9 +258,9 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
 }
 
 /// Runs the pattern under random placement; returns its report and its processor time on this machine \[s\].
-fn timed(context: &Context, nodes: u32, sharing: &str) -> Result<(Report, f64), Trouble> {
+fn timed(context: &Context, nodes: u32, sharing: &str) -> Result<(Report, f64), CaseError> {
     let topology = format!("fat-tree-{nodes}");
-    let choice = Choice { placement: "random", sharing, ..Choice::new(&topology, "all-to-all-simple-spread") };
+    let choice = RunChoice { placement: "random", sharing, ..RunChoice::new(&topology, "all-to-all-simple-spread") };
     let scenario = choice.load()?;
     // Reported only: no verdict depends on it.
     let (run, seconds) = stopwatch(context, || super::setup::run(context, &scenario));
@@ -269,9 +268,9 @@ fn timed(context: &Context, nodes: u32, sharing: &str) -> Result<(Report, f64), 
 }
 
 /// Returns the makespan on an n x n torus under equal share, in message times.
-fn on_torus(context: &Context, n: u32, pattern: &str) -> Result<f64, Trouble> {
+fn on_torus(context: &Context, n: u32, pattern: &str) -> Result<f64, CaseError> {
     let topology = format!("torus-{n}x{n}");
-    Ok(Choice { sharing: "equal-share", ..Choice::new(&topology, pattern) }.makespan(context)? / MESSAGE_S)
+    Ok(RunChoice { sharing: "equal-share", ..RunChoice::new(&topology, pattern) }.makespan(context)? / MESSAGE_S)
 }
 
 /// Returns `n^3/8` message times: the traffic across the bisection over its bandwidth.
@@ -279,7 +278,7 @@ fn minimum(n: u32) -> f64 {
     f64::from(n * n * n) / 8.0
 }
 
-fn torus_order(context: &Context) -> Result<Outcome, Trouble> {
+fn torus_order(context: &Context) -> Result<Outcome, CaseError> {
     let mut times = Vec::new();
     for pattern in ["all-to-all-simple-spread", "all-to-all-2d-spread", "all-to-all-pairwise"] {
         times.push(on_torus(context, 16, pattern)?);
@@ -289,7 +288,7 @@ fn torus_order(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(times.is_sorted_by(|a, b| a > b), format!("{} message times", each.join(" > "))))
 }
 
-fn torus_above_minimum(context: &Context) -> Result<Outcome, Trouble> {
+fn torus_above_minimum(context: &Context) -> Result<Outcome, CaseError> {
     let mut above = true;
     let mut got = Vec::new();
     for n in 10..=16 {
@@ -300,12 +299,12 @@ fn torus_above_minimum(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::check(above, format!("{} times the minimum", got.join(", "))))
 }
 
-fn pairwise_beats_smaller_torus(context: &Context) -> Result<Outcome, Trouble> {
+fn pairwise_beats_smaller_torus(context: &Context) -> Result<Outcome, CaseError> {
     let (larger, smaller) = (on_torus(context, 16, PATTERN)?, on_torus(context, 15, PATTERN)?);
     Ok(Outcome::check(larger < smaller, format!("{larger:.0} against {smaller:.0} message times")))
 }
 
-fn work_grows_with_the_square(context: &Context) -> Result<Outcome, Trouble> {
+fn work_grows_with_the_square(context: &Context) -> Result<Outcome, CaseError> {
     let sizes: &[u32] = context.choose(&[54, 128, 250, 432, 686], &[54, 128, 250, 432, 686, 1024, 2000, 3456]);
     let mut events = Vec::new();
     let mut times = Vec::new();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::context::Counted;
-use super::{Context, Trouble};
+use super::context::RunObserver;
+use super::{CaseError, Context};
 use hayase::diagnostic::Diagnostic;
 use hayase::fabric::{FabricBuilder, Irregular, RouteTable};
 use hayase::ids::{LinkId, MessageId, NodeId, RankId};
@@ -26,7 +26,7 @@ pub(super) fn all_to_all(ranks: u32) -> u64 {
 
 /// Options that differ between the runs of a case.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice<'a> {
+pub(super) struct RunChoice<'a> {
     /// A named fabric.
     pub topology: &'a str,
     /// A named pattern.
@@ -45,7 +45,7 @@ pub(super) struct Choice<'a> {
     pub routing: Option<&'a str>,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> RunChoice<'a> {
     /// Chooses this pattern on this fabric, with regular placement, max-min, queue injection.
     pub fn new(topology: &'a str, pattern: &'a str) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl<'a> Choice<'a> {
     }
 
     /// Builds the scenario with more assignments (`topology.torus.host-link=false`).
-    pub fn load_with(&self, assignments: &[String]) -> Result<Scenario<PatternWork>, Trouble> {
+    pub fn load_with(&self, assignments: &[String]) -> Result<Scenario<PatternWork>, CaseError> {
         let mut loader = Loader::new()
             .topology(self.topology)
             .pattern(self.pattern)
@@ -82,34 +82,34 @@ impl<'a> Choice<'a> {
     }
 
     /// Builds the scenario.
-    pub fn load(&self) -> Result<Scenario<PatternWork>, Trouble> {
+    pub fn load(&self) -> Result<Scenario<PatternWork>, CaseError> {
         self.load_with(&[])
     }
 
     /// Builds the scenario and runs it to its end.
-    pub fn run(&self, context: &Context<'_>) -> Result<PatternOutcome, Trouble> {
+    pub fn run(&self, context: &Context<'_>) -> Result<PatternOutcome, CaseError> {
         run(context, &self.load()?)
     }
 
     /// Returns its makespan \[s\].
-    pub fn makespan(&self, context: &Context<'_>) -> Result<f64, Trouble> {
+    pub fn makespan(&self, context: &Context<'_>) -> Result<f64, CaseError> {
         Ok(self.run(context)?.report.head.makespan_s)
     }
 }
 
 /// Runs a scenario to its end, unless the observer ends it.
-pub(super) fn run(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<PatternOutcome, Trouble> {
+pub(super) fn run(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<PatternOutcome, CaseError> {
     let watch = begin(context)?;
     complete(&watch, scenario.run(RunOptions { watch: Some(&watch), ..RunOptions::default() }))
 }
 
 /// Returns the observer of the next run; fails if the case has been ended.
-fn begin<'a>(context: &'a Context<'a>) -> Result<Counted<'a>, Trouble> {
-    if context.goes_on() { Ok(Counted::new(context)) } else { Err("interrupted".into()) }
+fn begin<'a>(context: &'a Context<'a>) -> Result<RunObserver<'a>, CaseError> {
+    if context.may_continue() { Ok(RunObserver::new(context)) } else { Err("interrupted".into()) }
 }
 
 /// Returns the outcome of a run that was completed.
-fn complete(watch: &Counted<'_>, run: PatternOutcome) -> Result<PatternOutcome, Trouble> {
+fn complete(watch: &RunObserver<'_>, run: PatternOutcome) -> Result<PatternOutcome, CaseError> {
     match run.report.head.status {
         Status::Complete => {
             watch.delivered(run.report.head.messages);
@@ -123,7 +123,7 @@ fn complete(watch: &Counted<'_>, run: PatternOutcome) -> Result<PatternOutcome, 
 pub(super) fn arrivals(
     context: &Context<'_>,
     scenario: &Scenario<PatternWork>,
-) -> Result<(PatternOutcome, Vec<Vec<f64>>), Trouble> {
+) -> Result<(PatternOutcome, Vec<Vec<f64>>), CaseError> {
     let pattern = &scenario.work().pattern;
     let ranks = pattern.ranks();
     let sends = |rank| pattern.sends(RankId(rank)) as usize;
@@ -141,7 +141,7 @@ pub(super) fn given_routes(
     nodes: u32,
     links: impl IntoIterator<Item = (f64, Time)>,
     routes: impl IntoIterator<Item = (u32, u32, Vec<u32>)>,
-) -> Result<Network, Trouble> {
+) -> Result<Network, CaseError> {
     let mut builder = FabricBuilder::new("given routes", nodes, 0);
     for (capacity, latency) in links {
         builder.loose_link(Bandwidth::from_bytes_per_second(capacity), latency);
@@ -160,7 +160,7 @@ pub(super) fn given_routes(
 }
 
 /// Puts work on a network whose nodes cost nothing.
-pub(super) fn on(network: Network, work: PatternWork) -> Result<Scenario<PatternWork>, Trouble> {
+pub(super) fn on(network: Network, work: PatternWork) -> Result<Scenario<PatternWork>, CaseError> {
     Scenario::new(System::new(network), work).map_err(|mistake| mistake.message)
 }
 
@@ -195,7 +195,7 @@ pub(super) fn flows_on_links(
     links: &[(f64, Time)],
     flows: &[Vec<u32>],
     bytes: u64,
-) -> Result<Scenario<PatternWork>, Trouble> {
+) -> Result<Scenario<PatternWork>, CaseError> {
     let pattern = Arc::new(Pairs { flows: flows.len() as u32, bytes });
     let work = PatternWork::new(pattern, "separate flows", Injection::All);
     let routes = flows.iter().enumerate().map(|(flow, links)| (2 * flow as u32, 2 * flow as u32 + 1, links.clone()));

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::setup::{Choice, arrivals, flows_on_links, given_routes, name_of, on, relative};
-use super::{Case, Context, Outcome, Trouble};
+use super::setup::{RunChoice, arrivals, flows_on_links, given_routes, name_of, on, relative};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::units::Time;
 
 const SOURCE: &str = "SimGrid 3.32, CM02 without correction factors, precision 1e-12";
@@ -75,7 +75,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn max_min_rates() -> Result<Outcome, Trouble> {
+fn max_min_rates() -> Result<Outcome, CaseError> {
     let problems = read::<Problems>(MAX_MIN)?.problems;
     let (mut against_simgrid, mut against_exact, mut flows) = (0.0f64, 0.0f64, 0);
     for problem in &problems {
@@ -96,7 +96,7 @@ fn max_min_rates() -> Result<Outcome, Trouble> {
     Ok(Outcome::check(against_simgrid <= 1e-7 && against_exact <= 1e-9, got))
 }
 
-fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, Trouble> {
+fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, CaseError> {
     let recorded: Recorded = read(text)?;
     let pattern = format!("all-to-all-{}", recorded.algorithm);
     let bandwidth = format!("bandwidth=\"{} B/s\"", recorded.bandwidth_bps);
@@ -114,7 +114,7 @@ fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, Troubl
         ),
         _ => return Err("neither p nor n is given".into()),
     };
-    let mut scenario = Choice::new(topology, &pattern).load_with(&assignments)?;
+    let mut scenario = RunChoice::new(topology, &pattern).load_with(&assignments)?;
     if let (Some(routes), Some(links)) = (&recorded.routes, recorded.links) {
         let pairs = routes
             .iter()
@@ -148,7 +148,7 @@ fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, Troubl
     Ok(Outcome::check(worst <= 1e-7 && makespan <= 1e-7 && ends.len() == recorded.end_s.len(), got).note(note))
 }
 
-fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Trouble> {
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, CaseError> {
     serde_json::from_str(text).map_err(|error| format!("data of the case: {error}"))
 }
 

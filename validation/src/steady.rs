@@ -1,8 +1,8 @@
 //! Steady traffic, simulated and by load counting (`docs/concepts/bounds.md`).
 
-use super::context::Counted;
-use super::fabrics::{Point, dragonfly, judged, loaded};
-use super::{Case, Context, Outcome, Trouble};
+use super::context::RunObserver;
+use super::fabrics::{Point, dragonfly, judge, load_fabric};
+use super::{Case, CaseError, Context, Outcome};
 use hayase::scenario::RoutedFabric;
 use hayase::steady::steady;
 use hayase::steady::{Steady, SteadyOptions};
@@ -66,10 +66,10 @@ fn simulated(
     routed: &RoutedFabric,
     traffic: &Traffic,
     under_way: u32,
-) -> Result<Steady, Trouble> {
+) -> Result<Steady, CaseError> {
     let rounds = context.choose(10, 20);
     let options = SteadyOptions { under_way, warm_up: rounds / 2, rounds, ..SteadyOptions::default() };
-    let watch = Counted::new(context);
+    let watch = RunObserver::new(context);
     steady(&routed.network(), traffic, &options, Some(&watch)).map_err(|mistake| mistake.message)
 }
 
@@ -78,9 +78,9 @@ fn messages(context: &Context<'_>, nodes: u32, under_way: u32) -> u64 {
     u64::from(nodes) * u64::from(under_way) * context.choose(15, 30)
 }
 
-fn beside_loads(context: &Context<'_>, runs: Vec<Run>) -> Result<Outcome, Trouble> {
-    let points = context.side_by_side(runs, |(topology, rule, traffic, under_way)| {
-        let routed = loaded(&topology, rule)?;
+fn beside_loads(context: &Context<'_>, runs: Vec<Run>) -> Result<Outcome, CaseError> {
+    let points = context.run_parts(runs, |(topology, rule, traffic, under_way)| {
+        let routed = load_fabric(&topology, rule)?;
         context.plan(messages(context, routed.fabric.nodes(), under_way));
         let counted = throughput(&routed.fabric, &*routed.router, &traffic, [1]).map_err(|mistake| mistake.message)?;
         let got = simulated(context, &routed, &traffic, under_way)?;
@@ -88,10 +88,10 @@ fn beside_loads(context: &Context<'_>, runs: Vec<Run>) -> Result<Outcome, Troubl
             format!("{}, {rule}, {traffic:?}, {under_way} under way, +- {:.4}", routed.fabric.name(), got.half_width);
         Ok(Point { what, expected: counted.throughput, got: got.throughput })
     })?;
-    Ok(judged(&points, 0.02, true))
+    Ok(judge(&points, 0.02, true))
 }
 
-fn ugal(context: &Context<'_>) -> Result<Outcome, Trouble> {
+fn ugal(context: &Context<'_>) -> Result<Outcome, CaseError> {
     let mut runs = Vec::new();
     for &h in context.choose(&[2][..], &[2, 3][..]) {
         for k in [1, h] {
@@ -100,10 +100,10 @@ fn ugal(context: &Context<'_>) -> Result<Outcome, Trouble> {
             }
         }
     }
-    let rows = context.side_by_side(runs, |(h, rule, traffic, under_way)| {
-        let routed = loaded(&dragonfly(h, "palmtree"), rule)?;
+    let rows = context.run_parts(runs, |(h, rule, traffic, under_way)| {
+        let routed = load_fabric(&dragonfly(h, "palmtree"), rule)?;
         context.plan(messages(context, routed.fabric.nodes(), under_way));
-        let fluid = loaded(&dragonfly(h, "palmtree"), "fluid")?;
+        let fluid = load_fabric(&dragonfly(h, "palmtree"), "fluid")?;
         let best = throughput(&fluid.fabric, &*fluid.router, &traffic, [1]).map_err(|mistake| mistake.message)?;
         let got = simulated(context, &routed, &traffic, under_way)?;
         let ratio = got.throughput / best.throughput;

@@ -152,7 +152,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
         Contents::Tasks => {
             let spec = TasksFile::read(&named.into(), &mut sources);
             let spec = spec.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })?;
-            let given = spec.given(System::SEED, &mut sources);
+            let given = spec.read_tasks(System::SEED, &mut sources);
             let given = given.map_err(|diagnostics| Invalid { diagnostics, sources })?;
             Ok(match given {
                 Given::Executed(executed, _) => count(executed.len() as u64, "executed task", "executed tasks"),

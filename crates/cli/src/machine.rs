@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::listing::{ListArgs, Listing};
 use super::options::OutputArgs;
 use super::{End, Failure, Voice, shown};
-use hayase::scenario::library::{Named, Shelf};
+use hayase::scenario::library::{LibraryEntry, Shelf};
 use hayase_output::table::Grid;
 
 /// `hayase machine`.
@@ -43,11 +43,11 @@ pub fn machine(verb: &MachineVerb, voice: Voice) -> Result<End, Failure> {
 
 fn list(out: &OutputArgs) -> Result<(), Failure> {
     out.begin(&Listing::offer("machine list"))?;
-    let model = |named: &Named| {
+    let model = |named: &LibraryEntry| {
         let model = named.text.lines().find_map(|line| line.strip_prefix("[node.")?.strip_suffix(']'));
         model.unwrap_or_default().to_owned()
     };
-    let row = |named: &Named| vec![named.name.into(), model(named).into(), named.description().into()];
+    let row = |named: &LibraryEntry| vec![named.name.into(), model(named).into(), named.description().into()];
     Listing::new(&["name", "model", "description"], || Shelf::Machines.all().iter().map(row)).answer(out, || {
         let mut grid = Grid::new().text("name").text("model").text("what it is");
         for named in Shelf::Machines.all() {

@@ -14,7 +14,7 @@ use super::{End, Failure, Voice, interrupt, print};
 use hayase::base::Arrange;
 use hayase::diagnostic::{Diagnostic, closest};
 use hayase_output::table::{self, Answer};
-use hayase_validation::{Case, Context, Effort, Outcome, Verdict, Watch, cases};
+use hayase_validation::{Case, Context, Effort, Observer, Outcome, Verdict, cases};
 
 const VALIDATE_EXAMPLES: &str = "\
 Examples:
@@ -174,7 +174,7 @@ impl Seat<'_> {
     }
 }
 
-impl Watch for Seat<'_> {
+impl Observer for Seat<'_> {
     fn tick(&self, part: f64) -> bool {
         self.monitor.tell(self.number, self.name, part);
         self.goes_on()

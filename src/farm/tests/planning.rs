@@ -1,6 +1,6 @@
 //! Plans: fewer tasks than a regular grid needs, and intervals that hold.
 
-use super::plan::{Played, execute_until, plan};
+use super::plan::{ReplayedPlan, execute_until, plan};
 use super::*;
 
 /// Returns the Mandelbrot tasks of the paper's size.
@@ -39,7 +39,7 @@ fn mandelbrot_is_known_to_two_percent_with_a_fifth_of_a_simple_sample() {
     );
     assert!((executed.len() as f64) < needed / 5.0, "{} of {needed}", executed.len());
     // All tasks together have the estimated work.
-    let tasks = Played::new(&executed, &grid).unwrap().tasks(0);
+    let tasks = ReplayedPlan::new(&executed, &grid).unwrap().tasks(0);
     assert!((tasks.work().ps() / plan.work.ps() - 1.0).abs() < 1e-9);
 }
 
@@ -93,7 +93,7 @@ fn a_plan_ends_at_every_task_at_the_latest() {
         let work: f64 = (0..grid.tasks()).map(|i| rough(&grid.point(i)).ps()).sum();
         assert!((plan.work.ps() - work).abs() < 1e-6 * work, "{text}");
         assert_eq!((executed.len(), plan.needed, plan.half_width), (grid.tasks(), grid.tasks(), Time::ZERO), "{text}");
-        let played = Played::new(&executed, &grid).unwrap();
+        let played = ReplayedPlan::new(&executed, &grid).unwrap();
         let [time, least, most] = played.predict(&[Workers::equal(3)], &Costs::default())[0];
         assert!(least == time && time == most, "{text}: nothing is left to be guessed");
     }

@@ -16,13 +16,13 @@ use crate::routing::Router;
 
 /// Largest number of routes examined, and the smallest number of steps on each side.
 const ROUTES: usize = 1_000_000;
-const FEWEST: usize = 24;
+const MIN_STEPS: usize = 24;
 
 /// Difference of the means, in standard errors, above which steps count as different.
-const ERRORS: f64 = 3.0;
+const SIGNIFICANT_ERRORS: f64 = 3.0;
 
 /// A pattern on a network, as needed to compare steps.
-pub struct Ground<'a> {
+pub struct Comparison<'a> {
     pub pattern: &'a dyn Pattern,
     pub fabric: &'a Fabric,
     pub router: &'a dyn Router,
@@ -31,26 +31,26 @@ pub struct Ground<'a> {
 }
 
 /// Mean and the variance of that mean.
-type Seen = (f64, f64);
+type SampleMean = (f64, f64);
 
-impl Ground<'_> {
+impl Comparison<'_> {
     /// Succeeds if the steps from `played` on resemble those before. Their L may differ by what chance
     /// explains, or by half of `wanted`, the relative precision that is asked for.
     ///
     /// # Errors
     /// A description of the difference.
-    pub fn is_alike(&self, played: u32, wanted: f64) -> Result<(), String> {
+    pub fn check_similar(&self, played: u32, wanted: f64) -> Result<(), String> {
         let all = self.pattern.sends(RankId(0));
-        let steps = (ROUTES / self.placement.len().max(1)).max(3 * FEWEST);
-        let early = (steps / 3).max(FEWEST);
-        let (before, of_before) = self.of_steps(0, played, early);
-        let (after, of_after) = self.of_steps(played, all, steps - early);
+        let steps = (ROUTES / self.placement.len().max(1)).max(3 * MIN_STEPS);
+        let early = (steps / 3).max(MIN_STEPS);
+        let (before, of_before) = self.mean_load(0, played, early);
+        let (after, of_after) = self.mean_load(played, all, steps - early);
         if before <= 0.0 {
             return Ok(());
         }
         let change = after / before - 1.0;
         let error = (of_before + of_after).sqrt() / before;
-        if change.abs() > (ERRORS * error).max(wanted / 2.0) {
+        if change.abs() > (SIGNIFICANT_ERRORS * error).max(wanted / 2.0) {
             let (percent, more) = (100.0 * change.abs(), if change > 0.0 { "more" } else { "less" });
             return Err(format!(
                 "the steps after the first {played} load their links {percent:.1} % {more} than these"
@@ -61,7 +61,7 @@ impl Ground<'_> {
 
     /// Returns the mean of L over `count` steps between `first` and `end`, one drawn from each of `count`
     /// equal parts. It takes all steps if there are fewer.
-    fn of_steps(&self, first: u32, end: u32, count: usize) -> Seen {
+    fn mean_load(&self, first: u32, end: u32, count: usize) -> SampleMean {
         let steps = (end - first) as usize;
         let random = Mix::new(self.seed, "estimate");
         let mut load = IdVec::filled(self.fabric.links().len(), 0.0);
@@ -70,7 +70,7 @@ impl Ground<'_> {
             .map(|part| {
                 let (from, to) = (part * steps / count, (part + 1) * steps / count);
                 let step = from as u64 + random.two_below(u64::from(first), part as u64, (to - from) as u64);
-                self.of_step(first + step as u32, &mut load)
+                self.load_of_step(first + step as u32, &mut load)
             })
             .collect();
         let n = count.max(1) as f64;
@@ -80,7 +80,7 @@ impl Ground<'_> {
     }
 
     /// Returns L of one step.
-    fn of_step(&self, step: u32, load: &mut IdVec<LinkId, f64>) -> f64 {
+    fn load_of_step(&self, step: u32, load: &mut IdVec<LinkId, f64>) -> f64 {
         let ranks = self.placement.len() as u32;
         let mut routes: Vec<LinkId> = Vec::new();
         let mut route = Vec::new();

@@ -17,7 +17,7 @@
 use crate::base::portable::ln;
 use crate::report::student;
 
-use super::series::{Ahead, Law, ahead, mean, power, wide};
+use super::series::{Law, StepForecast, ahead, mean, power, wide};
 
 /// Number of groups of consecutive ranks whose progress is recorded.
 pub const PARTS: usize = 32;
@@ -42,7 +42,7 @@ pub struct Sample {
 
 /// Facts about the whole pattern that a forecast needs beside the samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Whole {
+pub struct PatternSize {
     /// Number of ranks.
     pub ranks: u32,
     /// Messages of each rank.
@@ -123,14 +123,14 @@ pub struct Forecast {
 
 /// State of knowledge at one moment of a run.
 #[derive(Clone, Debug)]
-pub struct Known<'a> {
+pub struct Fit<'a> {
     samples: &'a [Sample],
     /// Time of each step.
     steps: Vec<f64>,
     /// Exponent h of the growth of the spread, and its error.
     growth: (f64, f64),
     last: Sample,
-    whole: Whole,
+    whole: PatternSize,
 }
 
 /// Length of the end and excess of the last ranks, both relative to the spread in time, assumed before an end
@@ -139,11 +139,11 @@ const USUAL_END: f64 = 1.5;
 const USUAL_EXCESS: f64 = 0.25;
 
 /// Spread of the ranks (messages) from which on the law holds by which step times settle.
-const APART: f64 = 2.0;
+const SETTLED_SPREAD: f64 = 2.0;
 
-impl<'a> Known<'a> {
+impl<'a> Fit<'a> {
     /// Fits the samples, one for each step. Returns `None` if there are too few.
-    pub fn of(samples: &'a [Sample], whole: Whole) -> Option<Self> {
+    pub fn of(samples: &'a [Sample], whole: PatternSize) -> Option<Self> {
         let mut before = (0.0, 0.0);
         let mut steps = Vec::with_capacity(samples.len());
         for sample in samples {
@@ -177,20 +177,21 @@ impl<'a> Known<'a> {
         let excess = factor * end.excess;
         let of_line = of_near.noise * near.max(0.0) * square(factor);
         let of_growth = square(tail * error * ln(all / played));
-        let of_steps = square(wide() * far) * of_far.variance;
+        let mean_load = square(wide() * far) * of_far.variance;
         let sure = student(2 * end.last.max(1) as usize);
         let measured = square(sure) * (end.variance() * square(excess) + of_line + of_growth);
         // Even if all steps were equal to the last digit, a step still to come may differ.
         let least = if played < all { of_far.mean } else { 0.0 };
-        Some(Forecast { makespan, half: (of_steps + measured + square(end.reach() * excess)).sqrt().max(least) })
+        Some(Forecast { makespan, half: (mean_load + measured + square(end.reach() * excess)).sqrt().max(least) })
     }
 
     /// Forecasts the mean time of the next `steps` steps.
-    fn ahead(&self, steps: f64) -> Option<Ahead> {
+    fn ahead(&self, steps: f64) -> Option<StepForecast> {
         // The law does not apply to ranks that are held together, which drift no further apart, nor to random
         // destinations, whose messages meet from the start.
-        let law = (self.whole.meet && self.growth.0 >= WALK).then(|| {
-            let begun = self.samples.iter().take_while(|sample| sample.variance < APART * APART).count();
+        let law = (self.whole.meet && self.growth.0 >= WALK_EXPONENT).then(|| {
+            let begun =
+                self.samples.iter().take_while(|sample| sample.variance < SETTLED_SPREAD * SETTLED_SPREAD).count();
             Law { begun, h: self.growth.0 }
         });
         ahead(&self.steps, law, steps, |warm_up| self.among(warm_up))
@@ -211,7 +212,7 @@ impl<'a> Known<'a> {
         let at = |i: usize| if i == 0 { [0.0; PARTS] } else { self.samples[i - 1].parts };
         let all = self.samples.len();
         let (first, middle, last) = (at(warm_up), at(usize::midpoint(warm_up, all)), at(all));
-        let is_own = self.growth.0 > WALK;
+        let is_own = self.growth.0 > WALK_EXPONENT;
         let done: Vec<f64> = (0..PARTS)
             .map(|i| if is_own { last[i] - 2.0 * middle[i] + first[i] } else { last[i] - first[i] })
             .collect();
@@ -226,47 +227,51 @@ impl<'a> Known<'a> {
 }
 
 /// Number of moments at which the spread is sampled, and the factor between the last and the first of them.
-const LOOKS: usize = 12;
-const OVER: f64 = 8.0;
+const GROWTH_SAMPLES: usize = 12;
+const GROWTH_SPAN: f64 = 8.0;
 
 /// Returns the exponent h of `S ~ k^h` by least squares, and its error. h is 1/2 if it agrees with that
 /// within twice the error.
 fn growth(samples: &[Sample], ranks: u32) -> (f64, f64) {
     let last = samples.len().saturating_sub(1);
-    let look = |i: usize| (last as f64 / power(OVER, i as f64 / (LOOKS - 1) as f64)) as usize;
-    let seen = (0..LOOKS).filter_map(|i| samples.get(look(i)));
+    let look = |i: usize| (last as f64 / power(GROWTH_SPAN, i as f64 / (GROWTH_SAMPLES - 1) as f64)) as usize;
+    let seen = (0..GROWTH_SAMPLES).filter_map(|i| samples.get(look(i)));
     let points: Vec<(f64, f64)> = seen
         .filter(|sample| sample.variance > 0.0 && sample.progress > 0.0)
         .map(|sample| (ln(sample.progress), ln(sample.variance) / 2.0))
         .collect();
-    if points.len() < LOOKS {
-        return (WALK, 0.0);
+    if points.len() < GROWTH_SAMPLES {
+        return (WALK_EXPONENT, 0.0);
     }
     let n = points.len() as f64;
     let (x, y) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let xx: f64 = points.iter().map(|p| square(p.0 - x)).sum();
     let xy: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
     if xx <= 0.0 {
-        return (WALK, 0.0);
+        return (WALK_EXPONENT, 0.0);
     }
     let h = xy / xx;
     let rest: f64 = points.iter().map(|p| square(p.1 - y - h * (p.0 - x))).sum();
     // Neighbouring moments are strongly correlated, so only a few count as independent. The standard deviation of n
     // independent values is known to 1/sqrt(2 n); ranks are not quite independent.
-    let of_ranks = 1.0 / f64::from(ranks.max(2)) + WANDERS * WANDERS;
-    let error = ((rest / (n - 2.0)).max(of_ranks) / (xx / n * INDEPENDENT)).sqrt();
+    let of_ranks = 1.0 / f64::from(ranks.max(2)) + SPREAD_NOISE * SPREAD_NOISE;
+    let error = ((rest / (n - 2.0)).max(of_ranks) / (xx / n * INDEPENDENT_SAMPLES)).sqrt();
     let h = h.clamp(0.0, 1.0);
-    if (h - WALK).abs() <= 2.0 * error { (WALK, error.max((h - WALK).abs() / 2.0)) } else { (h, error) }
+    if (h - WALK_EXPONENT).abs() <= 2.0 * error {
+        (WALK_EXPONENT, error.max((h - WALK_EXPONENT).abs() / 2.0))
+    } else {
+        (h, error)
+    }
 }
 
 /// Relative deviation of the spread of many ranks from its law, measured in full runs.
-const WANDERS: f64 = 0.1;
+const SPREAD_NOISE: f64 = 0.1;
 
 /// Exponent of a random walk.
-const WALK: f64 = 0.5;
+const WALK_EXPONENT: f64 = 0.5;
 
 /// Number of sampled moments that count as independent.
-const INDEPENDENT: f64 = 4.0;
+const INDEPENDENT_SAMPLES: f64 = 4.0;
 
 fn square(x: f64) -> f64 {
     x * x

@@ -17,9 +17,9 @@ use crate::pattern::{Injection, Pattern};
 use crate::report::{Estimate, Estimated};
 use crate::system::System;
 
-pub(super) use alike::Ground;
+pub(super) use alike::Comparison;
 pub(super) use forecast::Forecast;
-use forecast::Whole;
+use forecast::PatternSize;
 pub(super) use pilot::Pilot;
 
 /// Probability that an interval contains the makespan.
@@ -48,14 +48,14 @@ pub(super) fn obstacle(pattern: &dyn Pattern, injection: Injection, system: &Sys
 }
 
 /// Returns the facts that a forecast needs about a pattern whose ranks all send the same number of messages.
-pub(super) fn whole(pattern: &dyn Pattern) -> Whole {
+pub(super) fn whole(pattern: &dyn Pattern) -> PatternSize {
     let mut once = Vec::new();
     if let Some(lockstep) = pattern.lockstep() {
         (lockstep.destinations)(lockstep.steps / 2, &mut once);
         once.sort_unstable();
     }
     let meet = !once.is_empty() && once.windows(2).all(|pair| pair[0] != pair[1]);
-    Whole { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)), meet }
+    PatternSize { ranks: pattern.ranks(), messages: pattern.sends(RankId(0)), meet }
 }
 
 /// Converts a forecast for a report. It was made from `played` of `of` messages per rank, at a target
@@ -73,6 +73,6 @@ pub(super) fn reported(forecast: Forecast, played: u32, of: u32, asked: f64) -> 
 }
 
 /// Returns the note that this kind of work is simulated in full, if an estimate was asked for.
-pub(super) fn not_of(system: &System, what: &str) -> Option<Estimated> {
+pub(super) fn not_estimated(system: &System, what: &str) -> Option<Estimated> {
     system.estimate().map(|_| Estimated::Full(format!("the ends of {what} are not estimated")))
 }

@@ -2,25 +2,25 @@
 
 use std::ops::ControlFlow;
 
-use super::forecast::{End, Forecast, Known, PARTS, Sample, Whole};
+use super::forecast::{End, Fit, Forecast, PARTS, PatternSize, Sample};
 use crate::ids::{IdVec, RankId, WakeId};
 use crate::pattern::PatternPlayer;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// Steps before the first look, and the factor between the numbers of steps at two successive looks.
-const FIRST: usize = 200;
-const FURTHER: f64 = 1.15;
+const FIRST_LOOK_STEPS: usize = 200;
+const LOOK_GROWTH: f64 = 1.15;
 
 /// Largest part of the pattern that is played for an estimate. Above it the pattern is played in full.
-const MOST: f64 = 0.5;
+const LARGEST_PART: f64 = 0.5;
 
 /// Function called once with the length of the beginning in messages per rank, before the rest is cut off. It
 /// fails with a reason if the remaining messages differ from those of the beginning.
-pub type Alike<'a> = &'a mut dyn FnMut(u32) -> Result<(), String>;
+pub type CheckSimilar<'a> = &'a mut dyn FnMut(u32) -> Result<(), String>;
 
 /// Function called at each look with the forecast that would be possible by then.
-pub type Tell<'a> = &'a dyn Fn(Forecast);
+pub type OnForecast<'a> = &'a dyn Fn(Forecast);
 
 /// A player that stops all ranks after the same number of messages, as soon as the makespan is known well
 /// enough.
@@ -30,11 +30,11 @@ pub type Tell<'a> = &'a dyn Fn(Forecast);
 /// then on the player records when each rank ends.
 pub struct Pilot<'a> {
     player: PatternPlayer,
-    whole: Whole,
+    whole: PatternSize,
     /// Half interval that is asked for, relative to the makespan.
     wanted: f64,
-    alike: Alike<'a>,
-    tell: Tell<'a>,
+    alike: CheckSimilar<'a>,
+    tell: OnForecast<'a>,
     delivered: IdVec<RankId, u32>,
     /// Sum of `delivered`.
     sum: u64,
@@ -54,7 +54,13 @@ pub struct Pilot<'a> {
 
 impl<'a> Pilot<'a> {
     /// Wraps `player`, whose ranks send the number of messages in `whole`.
-    pub fn new(player: PatternPlayer, whole: Whole, wanted: f64, alike: Alike<'a>, tell: Tell<'a>) -> Self {
+    pub fn new(
+        player: PatternPlayer,
+        whole: PatternSize,
+        wanted: f64,
+        alike: CheckSimilar<'a>,
+        tell: OnForecast<'a>,
+    ) -> Self {
         Self {
             delivered: IdVec::filled(whole.ranks as usize, 0),
             player,
@@ -65,7 +71,7 @@ impl<'a> Pilot<'a> {
             sum: 0,
             next: u64::from(whole.ranks),
             samples: Vec::new(),
-            look: FIRST,
+            look: FIRST_LOOK_STEPS,
             now: Time::ZERO,
             cut: None,
             ends: IdVec::filled(0, 0.0),
@@ -80,7 +86,7 @@ impl<'a> Pilot<'a> {
             return Err(self.full.clone().unwrap_or_else(|| self.too_short()));
         };
         let end = End::of(messages, self.ends.as_slice().to_vec());
-        let forecast = Known::of(&self.samples, self.whole).and_then(|known| known.forecast(end));
+        let forecast = Fit::of(&self.samples, self.whole).and_then(|known| known.forecast(end));
         forecast.map(|forecast| (forecast, messages)).ok_or_else(|| self.too_short())
     }
 
@@ -121,11 +127,11 @@ impl<'a> Pilot<'a> {
     /// Stops the ranks if the makespan is known well enough. Breaks if no further look is needed.
     fn look(&mut self) -> ControlFlow<()> {
         let most = self.player.most_sent();
-        if f64::from(most) > MOST * f64::from(self.whole.messages) {
+        if f64::from(most) > LARGEST_PART * f64::from(self.whole.messages) {
             return ControlFlow::Break(());
         }
-        self.look = (self.samples.len() as f64 * FURTHER) as usize + 1;
-        let known = Known::of(&self.samples, self.whole);
+        self.look = (self.samples.len() as f64 * LOOK_GROWTH) as usize + 1;
+        let known = Fit::of(&self.samples, self.whole);
         let Some(outlook) = known.and_then(|known| known.outlook(most)) else { return ControlFlow::Continue(()) };
         (self.tell)(outlook);
         if outlook.half <= self.wanted * outlook.makespan {

@@ -11,7 +11,7 @@ use crate::base::portable::{exp, ln};
 use crate::report::student;
 
 /// Number of steps that are averaged before the end of the warm-up is searched.
-const TOGETHER: usize = 5;
+const BATCH: usize = 5;
 
 /// Numbers of batches whose variances are compared. Long batches capture long correlations; short ones are
 /// numerous.
@@ -29,7 +29,7 @@ pub(super) fn power(base: f64, exponent: f64) -> f64 {
 
 /// Forecast of the time of the steps to come.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ahead {
+pub struct StepForecast {
     /// Mean time of a step.
     pub mean: f64,
     /// Variance of that mean.
@@ -84,12 +84,12 @@ pub struct Law {
 /// counts as two standard deviations. `among(n)` is the variance of the mean of the values after the first n,
 /// relative to its square, that follows from the differences between groups of ranks (0 if they do not
 /// differ).
-pub fn ahead(values: &[f64], law: Option<Law>, steps: f64, among: impl Fn(usize) -> f64) -> Option<Ahead> {
+pub fn ahead(values: &[f64], law: Option<Law>, steps: f64, among: impl Fn(usize) -> f64) -> Option<StepForecast> {
     let Some(Law { begun, h }) = law else { return of_line(values, None, steps, &among) };
     let [slow, quick] = [1.0, 2.0].map(|times| of_line(values, Some(Law { begun, h: times * h }), steps, &among));
     let (slow, quick) = (slow?, quick?);
     let apart = (slow.mean - quick.mean) / 2.0;
-    Some(Ahead {
+    Some(StepForecast {
         mean: f64::midpoint(slow.mean, quick.mean),
         variance: f64::midpoint(slow.variance, quick.variance) + apart * apart / 4.0,
         noise: slow.noise.max(quick.noise),
@@ -97,14 +97,14 @@ pub fn ahead(values: &[f64], law: Option<Law>, steps: f64, among: impl Fn(usize)
 }
 
 /// Forecasts by the line with a = h.
-fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) -> f64) -> Option<Ahead> {
+fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) -> f64) -> Option<StepForecast> {
     let played = values.len() as f64;
     let coming = law.map_or(0.0, |law| mean_power(played, played + steps.max(1.0), law.h));
     let line = fitted(values, law, coming)?;
     let place = |i: usize| law.map_or(0.0, |law| power((line.warm_up + i + 1) as f64, -law.h));
     let rest: Vec<f64> = (values[line.warm_up..].iter().enumerate()).map(|(i, x)| x - line.at(place(i))).collect();
     let variances = BATCHES.iter().filter(|&&batches| rest.len() >= 2 * batches);
-    let noise = variances.map(|&batches| of_batches(&rest, batches)).fold(0.0, f64::max);
+    let noise = variances.map(|&batches| batch_variance(&rest, batches)).fold(0.0, f64::max);
     let (early, late) = rest.split_at(rest.len() / 2);
     let drift = mean(late) - mean(early);
     // A drift that the line does not explain may continue, as far as it exceeds chance: by chance its square is 4 g /
@@ -113,26 +113,26 @@ fn of_line(values: &[f64], law: Option<Law>, steps: f64, among: &impl Fn(usize) 
     let (mean, steps) = (line.at(coming), steps.max(1.0));
     let in_time = noise * (line.variance_at(coming) + 1.0 / steps);
     let in_ranks = among(line.warm_up) * mean * mean * (1.0 + line.values / steps);
-    Some(Ahead { mean, variance: in_time.max(in_ranks) + misfit, noise })
+    Some(StepForecast { mean, variance: in_time.max(in_ranks) + misfit, noise })
 }
 
 /// Fits a line after a warm-up of at most half of the series and at least the values before the law. The
 /// warm-up is the one with the smallest standard error at `coming`, as if values were independent.
 fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
-    let batches = values.len() / TOGETHER;
+    let batches = values.len() / BATCH;
     if values.len() < 4 * BATCHES[0] {
         return None;
     }
     let last = batches / 2;
-    let first = law.map_or(0, |law| law.begun.div_ceil(TOGETHER).min(last));
+    let first = law.map_or(0, |law| law.begun.div_ceil(BATCH).min(last));
     // Values are taken relative to one of them, so that small differences keep their precision.
     let about = values[values.len() - 1];
     let (mut n, mut x, mut xx, mut u, mut uu, mut xu) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     let mut best: Option<(f64, Line)> = None;
     for d in (0..batches).rev() {
-        let at = d * TOGETHER;
-        let dx = mean(&values[at..at + TOGETHER]) - about;
-        let du = law.map_or(0.0, |law| mean_power(at as f64, (at + TOGETHER) as f64, law.h));
+        let at = d * BATCH;
+        let dx = mean(&values[at..at + BATCH]) - about;
+        let du = law.map_or(0.0, |law| mean_power(at as f64, (at + BATCH) as f64, law.h));
         (n, x, xx) = (n + 1.0, x + dx, xx + dx * dx);
         (u, uu, xu) = (u + du, uu + du * du, xu + dx * du);
         if d > last || d < first {
@@ -144,11 +144,11 @@ fn fitted(values: &[f64], law: Option<Law>, coming: f64) -> Option<Line> {
         let slope = if bends { (xu - x * u / n) / of_u } else { 0.0 };
         let line = Line {
             warm_up: at,
-            values: n * TOGETHER as f64,
+            values: n * BATCH as f64,
             level: about + (x - slope * u) / n,
             slope,
             middle: u / n,
-            squares: if bends { of_u * TOGETHER as f64 } else { 0.0 },
+            squares: if bends { of_u * BATCH as f64 } else { 0.0 },
         };
         let rest = (xx - x * x / n - slope * (xu - x * u / n)).max(0.0);
         let error = rest / n * line.variance_at(coming);
@@ -169,7 +169,7 @@ fn mean_power(from: f64, to: f64, h: f64) -> f64 {
 }
 
 /// Returns `L s^2` from the means of the last `batches` batches of L values each.
-fn of_batches(values: &[f64], batches: usize) -> f64 {
+fn batch_variance(values: &[f64], batches: usize) -> f64 {
     let length = values.len() / batches;
     let used = &values[values.len() - batches * length..];
     let means: Vec<f64> = used.chunks_exact(length).map(mean).collect();
@@ -209,13 +209,13 @@ mod tests {
 
     /// Forecasts the next steps of ranks that are apart from the twentieth step on and move like random
     /// walks.
-    fn next(values: &[f64], steps: f64) -> Ahead {
+    fn next(values: &[f64], steps: f64) -> StepForecast {
         ahead(values, Some(Law { begun: 20, h: 0.5 }), steps, |_| 0.0).unwrap()
     }
 
     #[test]
     fn a_constant_series_is_known_exactly() {
-        assert_eq!(next(&[2.5; 40], 1e6), Ahead { mean: 2.5, variance: 0.0, noise: 0.0 });
+        assert_eq!(next(&[2.5; 40], 1e6), StepForecast { mean: 2.5, variance: 0.0, noise: 0.0 });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Forecasts of series whose end is known.
 
-use super::forecast::{End, Forecast, Known, PARTS, Sample, Whole};
+use super::forecast::{End, Fit, Forecast, PARTS, PatternSize, Sample};
 use crate::rng::Mix;
 
 /// Simulates independent ranks whose steps take 0.5 to 1.5 units. Returns the forecast for `messages` steps
@@ -31,7 +31,7 @@ fn walk(seed: u64, ranks: u32, played: u32, messages: u32) -> (Forecast, f64) {
         }
     }
     let last = |count: u32| (0..ranks).filter_map(|rank| ends(rank, count).last()).collect::<Vec<f64>>();
-    let known = Known::of(&samples, Whole { ranks, messages, meet: false }).unwrap();
+    let known = Fit::of(&samples, PatternSize { ranks, messages, meet: false }).unwrap();
     let all = last(messages).into_iter().fold(0.0, f64::max);
     (known.forecast(End::of(played, last(played))).unwrap(), all)
 }
@@ -60,7 +60,7 @@ fn steps_that_are_all_the_same_are_known_to_one_of_them() {
         parts: [f64::from(i); PARTS],
     };
     let samples: Vec<Sample> = (1..=40).map(sample).collect();
-    let known = Known::of(&samples, Whole { ranks: 16, messages: 1000, meet: true }).unwrap();
+    let known = Fit::of(&samples, PatternSize { ranks: 16, messages: 1000, meet: true }).unwrap();
     assert_eq!(known.forecast(End::of(40, vec![120.0; 16])), Some(Forecast { makespan: 3000.0, half: 3.0 }));
 }
 
@@ -69,7 +69,7 @@ fn steps_that_are_all_the_same_are_known_to_one_of_them() {
 fn forecast(variance: impl Fn(f64) -> f64) -> Forecast {
     let sample = |k: f64| Sample { time: k, progress: k, variance: variance(k), parts: [k; PARTS] };
     let samples: Vec<Sample> = (1..=400).map(|i| sample(f64::from(i))).collect();
-    let known = Known::of(&samples, Whole { ranks: 1024, messages: 6400, meet: true }).unwrap();
+    let known = Fit::of(&samples, PatternSize { ranks: 1024, messages: 6400, meet: true }).unwrap();
     known.forecast(End { messages: 400, time: 420.0, excess: 2.0, last: 32 }).unwrap()
 }
 
@@ -112,7 +112,7 @@ fn parts_of_the_ranks_that_differ_leave_more_open() {
         let parts = |k: f64| std::array::from_fn(|i| part(i, k));
         let sample = |k: f64| Sample { time: k, progress: k, variance: 0.25 * k, parts: parts(k) };
         let samples: Vec<Sample> = (1..=400).map(|i| sample(f64::from(i))).collect();
-        let known = Known::of(&samples, Whole { ranks: 1024, messages: 40_000, meet: true }).unwrap();
+        let known = Fit::of(&samples, PatternSize { ranks: 1024, messages: 40_000, meet: true }).unwrap();
         known.forecast(End { messages: 400, time: 420.0, excess: 0.0, last: 32 }).unwrap().half
     };
     // The deviations -1, -5/7 ... 1 have a variance of 24/49, and their mean one of 3/49: 0.01 sqrt(3/49) t_7 of

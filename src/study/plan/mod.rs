@@ -89,7 +89,7 @@ impl Plan {
                 return Err(invalid(&base, base.mistakes().iter().cloned().chain(of_file).collect()));
             }
         };
-        if base.says("estimate") || points.keys().any(|key| key.name == "estimate") {
+        if base.sets("estimate") || points.keys().any(|key| key.name == "estimate") {
             let missing = columns::ESTIMATE.into_iter().filter(|name| !settings.keep.iter().any(|key| key == name));
             let missing: Vec<String> = missing.map(str::to_owned).collect();
             settings.keep.extend(missing);

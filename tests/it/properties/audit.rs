@@ -18,7 +18,7 @@ const EXACT: f64 = 1e-9;
 pub const THRESHOLD: f64 = 0.010_137;
 
 /// A flow seen from outside.
-struct Seen {
+struct AuditedFlow {
     route: Vec<LinkId>,
     bytes: f64,
     /// Bytes transferred up to the last look, at the reported rates.
@@ -33,7 +33,7 @@ pub struct Audit<'a> {
     flows: Flows,
     fabric: &'a Fabric,
     sharing: &'a SharingSpec,
-    under_way: BTreeMap<FlowId, Seen>,
+    under_way: BTreeMap<FlowId, AuditedFlow>,
     looked: Time,
     pub arrivals: u32,
 }
@@ -91,7 +91,7 @@ impl<'a> Audit<'a> {
 impl Transport for Audit<'_> {
     fn start(&mut self, entry: &Entry<'_>) {
         // It moves from the next `settle` on.
-        let seen = Seen { route: entry.links.to_vec(), bytes: entry.bytes as f64, through: 0.0, rate: 0.0 };
+        let seen = AuditedFlow { route: entry.links.to_vec(), bytes: entry.bytes as f64, through: 0.0, rate: 0.0 };
         assert!(self.under_way.insert(entry.flow, seen).is_none(), "{} is under way already", entry.flow);
         self.flows.start(entry);
     }
@@ -130,7 +130,7 @@ impl Transport for Audit<'_> {
 
 /// A message of a script: receiver, size, and time after the previous one \[ps\].
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct ScriptedMessage {
     pub dst: u32,
     pub bytes: u64,
     pub gap: f64,
@@ -138,13 +138,13 @@ pub struct Line {
 
 /// Workload of ranks that send at given times, whether or not earlier messages have arrived.
 pub struct Script {
-    lines: Vec<Vec<Line>>,
+    lines: Vec<Vec<ScriptedMessage>>,
     next: Vec<u32>,
     pub delivered: Vec<(MessageId, Time)>,
 }
 
 impl Script {
-    pub fn new(lines: Vec<Vec<Line>>) -> Self {
+    pub fn new(lines: Vec<Vec<ScriptedMessage>>) -> Self {
         Self { next: vec![0; lines.len()], lines, delivered: Vec::new() }
     }
 }
@@ -174,7 +174,7 @@ impl Workload for Script {
         let rank = RankId(wake.0);
         let index = self.next[rank.0 as usize];
         let lines = &self.lines[rank.0 as usize];
-        let Line { dst, bytes, .. } = lines[index as usize];
+        let ScriptedMessage { dst, bytes, .. } = lines[index as usize];
         requests.sends.push(SendRequest { id: MessageId { src: rank, index }, dst: RankId(dst), bytes });
         self.next[rank.0 as usize] += 1;
         if let Some(line) = lines.get(index as usize + 1) {

@@ -27,7 +27,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
 
-use audit::{Audit, Line, Script, THRESHOLD};
+use audit::{Audit, Script, ScriptedMessage, THRESHOLD};
 use oracle::Problem;
 
 fn sharings() -> impl Strategy<Value = SharingSpec> {
@@ -59,9 +59,12 @@ fn drafts(ranks: usize) -> impl Strategy<Value = Draft> {
     proptest::collection::vec(proptest::collection::vec((any::<Index>(), sizes(), gap), 0..6), ranks)
 }
 
-fn script(draft: &Draft) -> Vec<Vec<Line>> {
-    let line =
-        |(dst, bytes, gap): &(Index, u64, f64)| Line { dst: dst.index(draft.len()) as u32, bytes: *bytes, gap: *gap };
+fn script(draft: &Draft) -> Vec<Vec<ScriptedMessage>> {
+    let line = |(dst, bytes, gap): &(Index, u64, f64)| ScriptedMessage {
+        dst: dst.index(draft.len()) as u32,
+        bytes: *bytes,
+        gap: *gap,
+    };
     draft.iter().map(|lines| lines.iter().map(line).collect()).collect()
 }
 

@@ -5,7 +5,7 @@ use crate::files::names;
 use crate::options::{Offer, Writes};
 use crate::range;
 use crate::{End, Failure, Voice, work};
-use hayase::farm::plan::{Played, RATE};
+use hayase::farm::plan::{RATE, ReplayedPlan};
 use hayase::report::{IntervalPrediction, PlanReport};
 use hayase::scenario::FarmPlan;
 use hayase::units::Time;
@@ -22,7 +22,7 @@ pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
     let loader = work::tasks(args.beside.loader(voice), tasks);
     let plan = args.farm.on(args.source.on(args.system.on(loader))).load_plan()?;
     let FarmPlan { executed, grid, crews, costs } = plan;
-    let played = Played::new(&executed, &grid)?;
+    let played = ReplayedPlan::new(&executed, &grid)?;
     let proposed = played.plan(accuracy);
     let known = !executed.is_empty();
     let half_width = Some(proposed.relative()).filter(|width| width.is_finite());
