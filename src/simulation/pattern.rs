@@ -11,7 +11,7 @@ use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processor
 use super::summary::Summary;
 use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
+use crate::engine::{Flight, Outcome, Progress, StepSync, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{IdVec, RankId};
 use crate::network::{Network, NetworkParts};
@@ -22,7 +22,7 @@ use crate::record::{History, PathStep, PatternRanks, Recorder, chain, critical_p
 use crate::report::{
     self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA,
 };
-use crate::routing::Manner;
+use crate::routing::ChoiceKind;
 use crate::sharing::SharingSpec;
 use crate::steady::OnFabric;
 use crate::steady::rates;
@@ -443,8 +443,8 @@ impl Playing<'_> {
         watch: Option<&dyn Watch>,
     ) -> Option<(Recorder<'a>, Outcome)> {
         let because = match self.work.injection {
-            Injection::Barrier => Because::Barrier,
-            Injection::Queue | Injection::SendRecv => Because::Even,
+            Injection::Barrier => StepSync::Barrier,
+            Injection::Queue | Injection::SendRecv => StepSync::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
         let plain = !self.network.faults_concern_runs()
@@ -550,7 +550,7 @@ impl Playing<'_> {
     fn tells_path(&self) -> bool {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
         // A route chosen on an idle network may differ from the one chosen under load, and may be longer.
-        let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
+        let adapts = self.network.router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Adaptive);
         !self.network.faults_concern_runs()
             && self.work.injection != Injection::Left
             && !adapts

@@ -103,12 +103,12 @@ impl Faults {
             true => Arc::clone(whole),
             false => Arc::new(whole.altered(&failed, &capacities)),
         };
-        let mut routers = BTreeMap::from([(failed.clone(), routing.on_what_is_left(own, &at_start, seed)?)]);
+        let mut routers = BTreeMap::from([(failed.clone(), routing.on_remaining_fabric(own, &at_start, seed)?)]);
         if timetable.changes_later() {
             for down in later_sets(&timetable)? {
                 if let Entry::Vacant(routes) = routers.entry(down) {
                     let left = Arc::new(whole.altered(routes.key(), &[]));
-                    routes.insert(routing.on_what_is_left(own, &left, seed)?);
+                    routes.insert(routing.on_remaining_fabric(own, &left, seed)?);
                 }
             }
         } else {

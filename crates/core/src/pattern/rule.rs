@@ -9,10 +9,10 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 pub(super) const MAX_RANKS: u32 = 1 << 24;
 
 /// A pattern, or all mistakes of its table.
-pub(super) type Built = Result<Arc<dyn Pattern>, Vec<Diagnostic>>;
+pub(super) type BuildResult = Result<Arc<dyn Pattern>, Vec<Diagnostic>>;
 
 /// Fabric, seed and texts from which a pattern is built.
-pub(super) struct Given<'a> {
+pub(super) struct BuildContext<'a> {
     /// The fabric.
     pub ground: &'a dyn Ground,
     /// The seed of the scenario.
@@ -21,7 +21,7 @@ pub(super) struct Given<'a> {
     pub sources: &'a mut Sources,
 }
 
-impl Given<'_> {
+impl BuildContext<'_> {
     /// Returns the number of ranks: as written, else the number of nodes.
     pub fn ranks(&self, written: Option<Located<u32>>) -> Result<u32, Vec<Diagnostic>> {
         let ranks = written.unwrap_or_else(|| self.ground.nodes().into());
@@ -56,7 +56,7 @@ pub(super) trait Rule: Table {
     ///
     /// # Errors
     /// All mistakes of the table and of the file it names.
-    fn build(&self, given: &mut Given<'_>) -> Built;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult;
 
     /// Returns the title of the pattern: `all-to-all simple-spread, 20 KB`.
     fn title(&self) -> String;

@@ -1,6 +1,6 @@
 //! Patterns of a scenario: `[workload.all-to-all]` and so on.
 
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::{Ground, Traffic};
 use crate::diagnostic::Sources;
 
@@ -77,8 +77,8 @@ impl PatternSpec {
     ///
     /// # Errors
     /// All mistakes of the specification and of the file it names.
-    pub fn build(&self, ground: &dyn Ground, seed: u64, sources: &mut Sources) -> Built {
-        self.rule().build(&mut Given { ground, seed, sources })
+    pub fn build(&self, ground: &dyn Ground, seed: u64, sources: &mut Sources) -> BuildResult {
+        self.rule().build(&mut BuildContext { ground, seed, sources })
     }
 
     /// Returns the number of ranks if it is given; 0 for a file, which has its own number.

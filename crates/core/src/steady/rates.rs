@@ -8,9 +8,9 @@ use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::network::{Network, NetworkParts};
 use crate::pattern::{Injection, Message, Pattern};
-use crate::routing::{Manner, Path, Start, UnderWay, may_lack_routes};
+use crate::routing::{ChoiceKind, Path, StartingMessage, UnderWay, may_lack_routes};
 use crate::sharing::Sharing;
-use crate::transport::{Entry, FlowsOnTerms, More, Transport, TransportSpec};
+use crate::transport::{Entry, EntryOptions, FlowsOnTerms, Transport, TransportSpec};
 use crate::units::Time;
 
 /// Rate of one message while all messages of the first step are under way.
@@ -44,7 +44,7 @@ enum Shared {
 impl Shared {
     fn new(network: &Network) -> Self {
         let NetworkParts { fabric, router, transport, sharing, .. } = &**network;
-        let splits = router.choice().is_some_and(|choice| choice.manner() == Manner::Split);
+        let splits = router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Split);
         let on_terms = match transport {
             TransportSpec::ContentionFree(_) => return Self::Alone,
             TransportSpec::Flow(spec) if splits || fabric.limits_messages() || !transport.is_plain_flow() => {
@@ -66,7 +66,10 @@ impl Shared {
                     network.router.route(ends.1, ends.0, &mut way_back);
                 }
                 let entry = Entry::new(FlowId(number), &path.links, bytes);
-                flows.start(&Entry { more: &More { parts: &path.parts, way_back: &way_back, ..More::NONE }, ..entry });
+                flows.start(&Entry {
+                    options: &EntryOptions { parts: &path.parts, way_back: &way_back, ..EntryOptions::NONE },
+                    ..entry
+                });
             }
             Self::Alone => {}
         }
@@ -120,7 +123,7 @@ pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> 
                 match router.choice() {
                     None => router.route(from, to, &mut path.links),
                     Some(choice) => {
-                        let start = Start { src: from, dst: to, message: MessageId { src, index } };
+                        let start = StartingMessage { src: from, dst: to, message: MessageId { src, index } };
                         choice.choose(start, &on_links, &mut path);
                         path.links.iter().for_each(|&link| on_links[link] += 1);
                     }

@@ -19,7 +19,7 @@ use crate::base::threads;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId};
-use crate::routing::{Manner, Path, Router};
+use crate::routing::{ChoiceKind, Path, Router};
 
 /// Number of links of each kind that are examined.
 const LINKS: usize = 8;
@@ -51,7 +51,7 @@ pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diag
             .help("take a smaller fabric of the family, or traffic between groups (ADV+1)"));
     }
     if let Some(choice) = router.choice()
-        && matches!(choice.manner(), Manner::Adaptive | Manner::Bound)
+        && matches!(choice.kind(), ChoiceKind::Adaptive | ChoiceKind::Bound)
     {
         let message = "the worst permutation is known of rules whose routes do not depend on what is under way";
         return Err(Diagnostic::new("adaptive-routing", message).help(
