@@ -26,7 +26,7 @@ use outages::Outages;
 use crate::base::prefetch::fetch;
 use crate::fabric::Fabric;
 use crate::faults::Faults;
-use crate::ids::{Alike, FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, WakeId};
+use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, UniformOrEach, WakeId};
 use crate::placement::Placement;
 use crate::routing::{Router, StartingMessage};
 use crate::transport::{Entry, EntryOptions, Facts, Gridlock, Transport, Wants};
@@ -152,7 +152,7 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
 
 /// Properties of links that launching a message needs, close together in memory.
 struct LinkProperties {
-    capacity: Alike<LinkId, Bandwidth>,
+    capacity: UniformOrEach<LinkId, Bandwidth>,
     /// Capacity of all links, where all have the same.
     common_capacity: Option<Bandwidth>,
     /// Latency of each link; `None` where no link has any.
@@ -167,7 +167,7 @@ impl LinkProperties {
     /// Reads the links of a fabric, and multiplies their latencies by `latency_factor`.
     fn new(fabric: &Fabric, latency_factor: f64) -> Self {
         let latency = || fabric.links().iter().map(|link| Time::from_ps(latency_factor * link.latency.ps()));
-        let capacity = Alike::new(fabric.links().len(), |link| fabric.link(link).capacity);
+        let capacity = UniformOrEach::new(fabric.links().len(), |link| fabric.link(link).capacity);
         Self {
             common_capacity: capacity.common(),
             capacity,

@@ -76,7 +76,7 @@ impl Faults {
         (routing, own): (&RoutingSpec, &Arc<dyn Router>),
         seed: u64,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let draw::Drawn { mut timetable, switches } = draw::drawn(spec, whole, seed)?;
+        let draw::DrawnFaults { mut timetable, switches } = draw::drawn(spec, whole, seed)?;
         if let Some(profiles) = whole.timetable() {
             timetable.join(profiles.clone());
         }
@@ -171,7 +171,7 @@ impl Faults {
 
     /// Returns true if a run has to handle faults: later events, or messages without a path.
     pub fn concern_runs(&self) -> bool {
-        self.has_events() || self.cut_off.may_be()
+        self.has_events() || self.cut_off.may_exist()
     }
 
     /// Returns the links that have failed at the start.
