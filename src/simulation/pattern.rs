@@ -272,7 +272,7 @@ impl Playing<'_> {
         let mut watched = recorder(link_use);
         let metered = if link_use { Metered::Links } else { Metered::Nothing };
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
-        watched.alone_in_a_row = self.starts_of_rows();
+        watched.alone_in_sequence = self.starts_of_rows();
         let mut estimated = (self.system.estimate().is_some() && counted.is_some())
             .then(|| Estimated::Full("its steps are counted, which is exact, and sooner done".to_owned()));
         let (mut recorder, mut outcome) = match counted {
@@ -366,7 +366,7 @@ impl Playing<'_> {
         let outcome = self.network.record(&mut player, metered, recorder, watch);
         let openings;
         (seen.times, openings) = player.finish();
-        seen.history.let_go_together(openings);
+        seen.history.set_common_releases(openings);
         outcome
     }
 
@@ -524,7 +524,7 @@ impl Playing<'_> {
         if !self.tells_path() {
             return None;
         }
-        if let Some(times) = &recorder.alone_in_a_row {
+        if let Some(times) = &recorder.alone_in_sequence {
             let sends = times.iter_ids().filter(|&(rank, _)| self.work.pattern.sends(rank) > 0);
             return Some(sends.map(|(_, &time)| time).max().unwrap_or(Time::ZERO));
         }
@@ -560,7 +560,7 @@ impl Playing<'_> {
     /// Returns the start times of ranks if the longest chain is wanted and each rank's chain is its own
     /// messages, one after another.
     fn starts_of_rows(&self) -> Option<IdVec<RankId, Time>> {
-        let is_asked = chain::is_in_rows(&*self.work.pattern, self.work.injection) && self.tells_path();
+        let is_asked = chain::is_sequential(&*self.work.pattern, self.work.injection) && self.tells_path();
         is_asked.then(|| starts(&*self.work.pattern, self.work.jitter, self.system, self.network)).flatten()
     }
 

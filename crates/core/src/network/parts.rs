@@ -52,7 +52,7 @@ type Misfits = Vec<(Part, Diagnostic)>;
 
 /// Returns the mistakes in how messages move that do not depend on the fabric. A part that is not given has
 /// its default.
-pub fn of_moves(sharing: Option<&SharingSpec>, transport: Option<&TransportSpec>) -> Misfits {
+pub fn transport_mistakes(sharing: Option<&SharingSpec>, transport: Option<&TransportSpec>) -> Misfits {
     let mut misfits = Misfits::new();
     misfits.extend(sharing.into_iter().flat_map(SharingSpec::check).map(|found| (Part::Sharing, found)));
     misfits.extend(transport.into_iter().flat_map(TransportSpec::check).map(|found| (Part::Transport, found)));

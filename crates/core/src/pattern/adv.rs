@@ -33,7 +33,7 @@ fn next() -> Located<i64> {
 impl Rule for AdvSpec {
     fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let ranks = context.ranks(self.ranks)?;
-        let groups = Groups::new(context.ground, ranks, self.group_size.as_ref())?;
+        let groups = Groups::new(context.fabric, ranks, self.group_size.as_ref())?;
         let shift = self.k.rem_euclid(i64::from(groups.count())) as u32;
         if shift == 0 {
             let message = format!("{} groups on, of {}, every group sends to itself", *self.k, groups.count());

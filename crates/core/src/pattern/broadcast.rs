@@ -6,7 +6,7 @@
 //! The messages are those of a program's [broadcast](crate::collective). But the segments of the chain are as
 //! even as possible, instead of all but the last of one size.
 
-use super::options::{rank_below, table, together, too_many, unused};
+use super::options::{combine_mistakes, rank_below, table, too_many, unused};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::base::choice::choice;
@@ -72,9 +72,9 @@ impl Rule for BroadcastSpec {
                     Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), &self.size)
                 }),
             };
-            together(mistakes, built)
+            combine_mistakes(mistakes, built)
         });
-        together(mistakes, built)
+        combine_mistakes(mistakes, built)
     }
 
     fn title(&self) -> String {

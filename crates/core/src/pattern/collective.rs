@@ -1,7 +1,7 @@
 //! Collectives by the algorithms of MPICH and Open MPI, as programs perform them: one call on all ranks.
 
 use super::Injection;
-use super::options::{finish, rank_below, table, together, too_many, unused};
+use super::options::{combine_mistakes, finish, rank_below, table, too_many, unused};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::collective::{Algorithm, Call, Like, Operation, Plan, Schedule, unknown_algorithm};
@@ -54,7 +54,7 @@ impl Rule for CollectiveSpec {
             }
             self.pattern(ranks, root).map(Some)
         });
-        together(mistakes, built).and_then(|built| built.ok_or_else(Vec::new))
+        combine_mistakes(mistakes, built).and_then(|built| built.ok_or_else(Vec::new))
     }
 
     fn usual_injection(&self) -> Injection {

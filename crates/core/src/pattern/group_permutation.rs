@@ -38,7 +38,7 @@ table! {
 impl Rule for GroupPermutationSpec {
     fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let ranks = context.ranks(self.ranks)?;
-        let groups = Groups::new(context.ground, ranks, self.group_size.as_ref())?;
+        let groups = Groups::new(context.fabric, ranks, self.group_size.as_ref())?;
         let destinations = among_groups(&groups, ranks, context.seed);
         if (0..ranks).all(|rank| destinations[rank as usize] == rank) {
             let message =
@@ -86,15 +86,15 @@ fn among_groups(groups: &Groups, ranks: u32, seed: u64) -> Vec<u32> {
 impl Rule for WorstCaseSpec {
     fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let ranks = context.ranks(self.ranks)?;
-        if ranks != context.ground.nodes() {
-            let message = format!("the worst permutation is one of all {} nodes", context.ground.nodes());
+        if ranks != context.fabric.nodes() {
+            let message = format!("the worst permutation is one of all {} nodes", context.fabric.nodes());
             let wrong = Diagnostic::new("bad-ranks", message);
             return Err(vec![match &self.ranks {
                 Some(ranks) => wrong.at_value(ranks).label("leave `ranks` out"),
                 None => wrong,
             }]);
         }
-        let destinations = context.ground.worst_case().map_err(|wrong| vec![wrong])?;
+        let destinations = context.fabric.worst_case().map_err(|wrong| vec![wrong])?;
         finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::options::{dimensions, dims, finish, once, show_dims, show_rounds, table, together, too_many};
+use super::options::{combine_mistakes, dimensions, dims, finish, once, show_dims, show_rounds, table, too_many};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::{After, Message, Pattern};
 use crate::base::divisor::Divisor;
@@ -80,7 +80,7 @@ impl Rule for HaloSpec {
             mistakes.push(too_many(&self.rounds, "messages of a rank", messages));
         }
         let built = if mistakes.is_empty() { finish(halo, &self.size) } else { Err(Vec::new()) };
-        together(mistakes, built)
+        combine_mistakes(mistakes, built)
     }
 
     fn title(&self) -> String {

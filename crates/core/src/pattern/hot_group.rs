@@ -30,7 +30,7 @@ table! {
 impl Rule for HotGroupSpec {
     fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let ranks = context.ranks(self.ranks)?;
-        let groups = Groups::new(context.ground, ranks, self.group_size.as_ref())?;
+        let groups = Groups::new(context.fabric, ranks, self.group_size.as_ref())?;
         let mut mistakes = Vec::new();
         if !(0.0..=1.0).contains(&*self.fraction) {
             let message = format!("{} is no part of all messages", *self.fraction);

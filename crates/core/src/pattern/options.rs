@@ -42,7 +42,7 @@ pub(super) use table;
 
 /// Combines earlier mistakes with the result of a build: returns the built value if there are no mistakes,
 /// else all mistakes.
-pub(super) fn together<T>(
+pub(super) fn combine_mistakes<T>(
     mut mistakes: Vec<Diagnostic>,
     built: Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {

@@ -1,7 +1,7 @@
 //! Permutations: every rank sends to one rank and receives from one.
 
 use super::arith::add_mod;
-use super::options::{self, dims, finish, once, show_rounds, table, together, unused};
+use super::options::{self, combine_mistakes, dims, finish, once, show_rounds, table, unused};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::{After, Message, Needs, Pattern};
 use crate::base::choice::choice;
@@ -74,7 +74,7 @@ impl Rule for PermutationSpec {
             };
             finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
         });
-        together(mistakes, built)
+        combine_mistakes(mistakes, built)
     }
 
     fn title(&self) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ground, Injection, Pattern, Traffic};
+use super::{FabricInfo, Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 
 /// Largest number of ranks of a pattern: rank and index arithmetic stays within 32 bits below it.
@@ -14,7 +14,7 @@ pub(super) type BuildResult = Result<Arc<dyn Pattern>, Vec<Diagnostic>>;
 /// Fabric, seed and texts from which a pattern is built.
 pub(super) struct BuildContext<'a> {
     /// The fabric.
-    pub ground: &'a dyn Ground,
+    pub fabric: &'a dyn FabricInfo,
     /// The seed of the scenario.
     pub seed: u64,
     /// Sources of text, to which file names are relative.
@@ -24,7 +24,7 @@ pub(super) struct BuildContext<'a> {
 impl BuildContext<'_> {
     /// Returns the number of ranks: as written, else the number of nodes.
     pub fn ranks(&self, written: Option<Located<u32>>) -> Result<u32, Vec<Diagnostic>> {
-        let ranks = written.unwrap_or_else(|| self.ground.nodes().into());
+        let ranks = written.unwrap_or_else(|| self.fabric.nodes().into());
         let limits = |message: String| {
             vec![
                 Diagnostic::new("bad-ranks", message)

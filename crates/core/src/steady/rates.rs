@@ -29,10 +29,10 @@ pub struct Rate {
 }
 
 /// A rate \[B/s\] with its bottleneck link, if it has one.
-type Held = (f64, Option<LinkId>);
+type LimitedRate = (f64, Option<LinkId>);
 
 /// Kind of sharing between messages.
-enum Shared {
+enum RateSharing {
     /// Flows that only links limit.
     Plain(Box<dyn Sharing>),
     /// Flows that are split or have terms of their own.
@@ -41,7 +41,7 @@ enum Shared {
     Alone,
 }
 
-impl Shared {
+impl RateSharing {
     fn new(network: &Network) -> Self {
         let NetworkParts { fabric, router, transport, sharing, .. } = &**network;
         let splits = router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Split);
@@ -84,7 +84,7 @@ impl Shared {
     }
 
     /// Returns the rate of a message \[B/s\] and its bottleneck link; `None` without sharing.
-    fn rate(&self, number: u32) -> Option<Held> {
+    fn rate(&self, number: u32) -> Option<LimitedRate> {
         match self {
             Self::Plain(sharing) => Some((sharing.rate(number), sharing.bottleneck(number).map(LinkId))),
             Self::OnTerms(flows) => Some((flows.rate(FlowId(number)), flows.bottleneck(FlowId(number)))),
@@ -94,7 +94,7 @@ impl Shared {
 }
 
 /// Returns the rate of a message alone \[B/s\] and the link that limits it.
-fn alone(fabric: &Fabric, path: &Path) -> Held {
+fn rate_alone(fabric: &Fabric, path: &Path) -> LimitedRate {
     let parts = match path.parts.is_empty() {
         true => Cow::Owned(vec![1.0; path.links.len()]),
         false => Cow::Borrowed(&path.parts[..]),
@@ -107,9 +107,9 @@ fn alone(fabric: &Fabric, path: &Path) -> Held {
 /// Returns the rates, on this network, of all messages that the injection rule releases at the start.
 pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> Vec<Rate> {
     let NetworkParts { fabric, router, placement, .. } = &**network;
-    let mut shared = Shared::new(network);
+    let mut shared = RateSharing::new(network);
     let mut on_links: UnderWay = IdVec::filled(fabric.links().len(), 0);
-    let mut messages: Vec<(RankId, Message, Option<u32>, Held)> = Vec::new();
+    let mut messages: Vec<(RankId, Message, Option<u32>, LimitedRate)> = Vec::new();
     let (mut path, mut under_way) = (Path::default(), 0);
     let asks = network.faults_concern_runs() || may_lack_routes(fabric, &**router);
     for src in (0..pattern.ranks()).map(RankId) {
@@ -128,7 +128,7 @@ pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> 
                         path.links.iter().for_each(|&link| on_links[link] += 1);
                     }
                 }
-                least = alone(fabric, &path);
+                least = rate_alone(fabric, &path);
                 shared.start(under_way, network, (from, to), &path, message.bytes);
                 number = Some(under_way);
                 under_way += 1;
@@ -137,7 +137,7 @@ pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> 
         }
     }
     shared.settle();
-    let rate = |(src, message, number, least): (RankId, Message, Option<u32>, Held)| {
+    let rate = |(src, message, number, least): (RankId, Message, Option<u32>, LimitedRate)| {
         let (rate_bps, link) = number.and_then(|number| shared.rate(number)).unwrap_or(least);
         Rate { src: src.0, dst: message.dst.0, rate_bps, bottleneck: link.map(|link| fabric.link_name(link)) }
     };

@@ -13,7 +13,7 @@ mod ring;
 mod several;
 mod spread;
 
-use super::options::{dimensions, dims, finish, show_dims, table, together, too_many, unused};
+use super::options::{combine_mistakes, dimensions, dims, finish, show_dims, table, too_many, unused};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use super::{Injection, Pattern};
@@ -91,7 +91,7 @@ impl Rule for AllToAllSpec {
             mistakes.push(unused(order, "message-order", "one message a pair", "`messages = 2` or more"));
         }
         let built = context.ranks(self.ranks).and_then(|ranks| self.algorithm(ranks, context.seed));
-        together(mistakes, built)
+        combine_mistakes(mistakes, built)
     }
 
     fn usual_injection(&self) -> Injection {
