@@ -273,7 +273,9 @@ proptest! {
                     router.route(NodeId(src), NodeId(dst), &mut route);
                     check_walk(&fabric, src, dst, &route);
                 }
-                Some(ChoiceKind::Split) => check_split(&fabric, src, dst, &choose(&*router, start(src, dst, 1), &idle(&fabric))),
+                Some(ChoiceKind::Split) => {
+                    check_split(&fabric, src, dst, &choose(&*router, start(src, dst, 1), &idle(&fabric)));
+                }
                 Some(_) => check_walk(&fabric, src, dst, &choose(&*router, start(src, dst, 1), &idle(&fabric)).links),
             }
         }

@@ -10,9 +10,9 @@
 //! This module does that for a sample of links, [`LINKS`] of each kind, evenly spread. If a route is one
 //! path, weights are 0 and 1, and the matching (Hopcroft and Karp) is exact for that link. If it is several
 //! paths, pairs are matched by falling weight, which gives a permutation that is at least half as bad. On
-//! more than [`MOST_SINGLE_NODES`] nodes all nodes of a switch send alike, to the nodes in the same positions on another
-//! switch, with the routes of the first node of each switch. The throughput of the permutation is an upper
-//! bound of that of the worst permutation.
+//! more than [`MOST_SINGLE_NODES`] nodes all nodes of a switch send alike, to the nodes in the same positions
+//! on another switch, with the routes of the first node of each switch. The throughput of the permutation is
+//! an upper bound of that of the worst permutation.
 
 use super::kind::kind;
 use crate::base::threads;
