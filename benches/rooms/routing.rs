@@ -6,7 +6,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion};
 use hayase::ids::{IdVec, MessageId, NodeId, RankId};
 use hayase::rng::Stream;
-use hayase::routing::{Path, Start, UnderWay};
+use hayase::routing::{Path, StartingMessage, UnderWay};
 use hayase::scenario::Loader;
 
 const CASES: [(&str, &str); 22] = [
@@ -60,7 +60,7 @@ pub fn routing(criterion: &mut Criterion) {
                         path.clear();
                         index = index.wrapping_add(1);
                         let message = MessageId { src: RankId(src.0), index };
-                        choice.choose(Start { src, dst, message }, &under_way, &mut path);
+                        choice.choose(StartingMessage { src, dst, message }, &under_way, &mut path);
                         black_box(&path);
                     }
                     Some(_) => {}

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::reading::tree::{self, Kind, Tree};
-use crate::reading::whole::Whole;
+use crate::reading::whole::TableReader;
 use crate::units::{Bytes, Time};
 
 /// First line of a file: name and version of the format.
@@ -179,7 +179,7 @@ impl Communication {
             None => return Err(vec![wrong(&format!("there is no `format = \"{FORMAT}\"`"))]),
         }
         let tree = Tree { span: start, kind: Kind::Table(table) };
-        let read: Self = Whole::of_text(start).read(&tree)?;
+        let read: Self = TableReader::of_text(start).read(&tree)?;
         let rows = tree.table().and_then(|table| table.get("times")).map(|times| &times.value.kind);
         let row = |i: usize| match rows {
             Some(Kind::List(rows)) => rows[i].span,

@@ -11,8 +11,8 @@ use super::{Scenario, guard, paths, shared};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::{Id, NodeId, RankId};
-use crate::network::{Network, NetworkParts, Part, of_moves};
-use crate::pattern::{Ground, PatternSpec};
+use crate::network::{Network, NetworkParts, Part, transport_mistakes};
+use crate::pattern::{FabricInfo, PatternSpec};
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{RoutingSpec, may_lack_routes};
 use crate::simulation::PatternWork;
@@ -65,7 +65,7 @@ impl Sections {
         let routing = self.routing.or(|| RoutingSpec::default_for(&fabric))?;
         let router = notes.build(self.routing.span(), |sources| routing.build_from(&fabric, seed, sources))?;
         let spec = self.faults.or(FaultsSpec::default)?;
-        if fabric.timetable().is_none() && spec.is_nothing() && !spec.says_anything() {
+        if fabric.timetable().is_none() && spec.is_nothing() && !spec.is_given() {
             return Some(RoutedFabric { topology, fabric, routing, router, faults: None });
         }
         let built = Faults::build(&spec, &fabric, (&routing, &router), seed);
@@ -75,7 +75,7 @@ impl Sections {
     }
 
     /// Builds the workload for a fabric.
-    pub fn work(&self, ground: &dyn Ground, notes: &mut Notes) -> Option<Workload> {
+    pub fn work(&self, ground: &dyn FabricInfo, notes: &mut Notes) -> Option<Workload> {
         let Section::Is(workload, at) = &self.workload else { return None };
         let (what, label, help) = match workload {
             WorkloadSpec::Pattern(workload) => {
@@ -160,7 +160,7 @@ impl Sections {
 
     /// Notes mistakes in how messages move that do not depend on the fabric.
     pub fn check_transport(&self, notes: &mut Notes) {
-        self.note_misfits(of_moves(self.sharing.get(), self.transport.get()), notes);
+        self.note_misfits(transport_mistakes(self.sharing.get(), self.transport.get()), notes);
     }
 
     /// Refuses a number of packets per message, because message sizes are known in advance only for patterns.

@@ -11,7 +11,7 @@ use super::{Scenario, guard, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::farm::FarmSpec;
 use crate::network::Network;
-use crate::pattern::Ground;
+use crate::pattern::FabricInfo;
 use crate::placement::{Joint, JointPart, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::rng::seed_of_job;
@@ -252,7 +252,7 @@ impl Sections {
     }
 
     /// Builds a pattern, as a program if its calls cost something.
-    fn pattern_task(&self, ground: &dyn Ground, notes: &mut Notes) -> Option<JobWork> {
+    fn pattern_task(&self, ground: &dyn FabricInfo, notes: &mut Notes) -> Option<JobWork> {
         let work = self.work(ground, notes)?;
         if self.node.get().is_none_or(|node| node.facts().is_ideal) {
             return Some(JobWork::Pattern(Box::new(work.into_work(&notes.sources))));

@@ -8,7 +8,7 @@ use super::{FarmPlan, Loaded, Loader, RoutedFabric, Scenario, Workload};
 use crate::diagnostic::{Invalid, Span};
 use crate::farm::FarmSpec;
 use crate::node::NodeSpec;
-use crate::pattern::Ground;
+use crate::pattern::FabricInfo;
 use crate::simulation::{PatternWork, ProgramWork, Simulated};
 use crate::system::{ALONE, WorkloadSpec};
 
@@ -224,7 +224,7 @@ impl Loader {
     ///
     /// # Errors
     /// Every mistake in every text. A missing topology is not a mistake.
-    pub fn load_workload(self, ground: &dyn Ground) -> Result<Workload, Invalid> {
+    pub fn load_workload(self, ground: &dyn FabricInfo) -> Result<Workload, Invalid> {
         self.part(Needs::Table("workload"), |sections, notes| sections.work(ground, notes))
     }
 }

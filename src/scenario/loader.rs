@@ -553,7 +553,7 @@ impl Texts {
         let read = match shelf.get(name) {
             Some(named) => {
                 let base = self.sources.add(named.source_name(), named.text);
-                self.sources.is_named_at(at);
+                self.sources.set_named_at(at);
                 Some(self.parsed(named.text, base, depth))
             }
             None if is_path(name) || is_file => self.file(name, Some(at), depth),

@@ -18,7 +18,7 @@ use crate::noise::{NoiseSpec, StragglerSpec};
 use crate::placement::PlacementSpec;
 use crate::program::collectives::CollectivesSpec;
 use crate::reading::tree::{Entry, Kind, Table, Tree};
-use crate::reading::whole::{About, Whole, example, unknown_choice, unknown_key};
+use crate::reading::whole::{TableReader, ValueDescription, example, unknown_choice, unknown_key};
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::system::Target;
@@ -255,7 +255,7 @@ impl Reader<'_> {
 
     /// Reads one section, and finds all its mistakes.
     fn section<T: DeserializeOwned>(&mut self, key: &str, value: &Tree, span: Span) -> Section<T> {
-        let whole = Whole { key, span, is_incomplete: self.incomplete, about: &about };
+        let whole = TableReader { key, span, is_incomplete: self.incomplete, about: &about };
         match whole.read(value) {
             Ok(value) => Section::Is(value, span),
             Err(mistakes) => {
@@ -267,7 +267,7 @@ impl Reader<'_> {
 }
 
 /// Returns the schema's description of the value at the end of these keys.
-fn about(path: &[&str]) -> Option<About> {
+fn about(path: &[&str]) -> Option<ValueDescription> {
     let node = Node::at(path.iter().copied())?;
-    Some(About { description: node.description(), required: node.required(), keys: node.keys() })
+    Some(ValueDescription { description: node.description(), required: node.required(), keys: node.keys() })
 }

@@ -232,7 +232,7 @@ fn complete(sections: &mut Sections) {
     if !is_pattern {
         put(&mut sections.collectives, CollectivesSpec::default());
     }
-    if sections.faults.get().is_some_and(|faults| faults.is_nothing() && !faults.says_anything()) {
+    if sections.faults.get().is_some_and(|faults| faults.is_nothing() && !faults.is_given()) {
         sections.faults = Section::Absent;
     }
 }

@@ -19,7 +19,7 @@ use crate::farm::exchange::Exchange;
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::network::Network;
 use crate::noise::Added;
-use crate::pattern::{Ground, PatternPlayer};
+use crate::pattern::{FabricInfo, PatternPlayer};
 use crate::player::{Observers, Play, Player};
 use crate::program::Program;
 use crate::program::collectives::Expander;
@@ -36,7 +36,7 @@ use crate::transport::Metered;
 use crate::units::{Bandwidth, Time};
 use crate::workload::Blocked;
 use crate::workload::background::Background;
-use crate::workload::joint::{Joint, Make, Part, Repeat, Runs};
+use crate::workload::joint::{Factory, Joint, Part, Repeat, Runs};
 
 /// Largest number of links shared by jobs that a report lists.
 const MOST_MEETINGS: usize = 10;
@@ -156,7 +156,7 @@ impl JobWork {
     /// many as the fabric has nodes.
     fn with_seed_of(
         &self,
-        ground: &dyn Ground,
+        ground: &dyn FabricInfo,
         system: &System,
         sources: &mut Sources,
     ) -> Result<Self, Vec<Diagnostic>> {
@@ -279,7 +279,7 @@ impl Simulated for JobsWork {
                 fabric: OnFabric { fabric: &network.fabric, router: &*network.router },
                 nodes: &nodes,
             });
-            let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
+            let ground: &dyn FabricInfo = on.as_ref().map_or(&ranks, |on| on);
             let seeded = system.seeded(seed_of_job(system.seed(), index));
             job.task = job.task.with_seed_of(ground, &seeded, sources)?;
         }
@@ -354,7 +354,7 @@ impl Playing<'_> {
             outcome = self.network.record_jobs(&mut joint, metered, &mut recorder, watch);
             runs = joint.runs();
         });
-        recorder.settle(&self.network.fabric);
+        recorder.round_to_bytes(&self.network.fabric);
         let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
         let mut report = self.report(&recorder, &runs, &alone, &outcome, meta);
         if told && report.head.status == Status::Complete {
@@ -422,7 +422,7 @@ impl Playing<'_> {
     }
 
     /// Returns a function that creates the workload of a job for each repetition.
-    fn maker<'a>(&'a self, index: usize, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Make<'a> {
+    fn maker<'a>(&'a self, index: usize, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Factory<'a> {
         let job = &self.work.jobs[index];
         let seed = seed_of_job(self.system.seed(), index);
         let processors = move |begun: Time| slowed.as_ref().map(|slowed| slowed.from(begun));

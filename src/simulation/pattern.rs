@@ -11,7 +11,7 @@ use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processor
 use super::summary::Summary;
 use super::waits::Waits;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
+use crate::engine::{Flight, Outcome, Progress, StepSync, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{IdVec, RankId};
 use crate::network::{Network, NetworkParts};
@@ -22,7 +22,7 @@ use crate::record::{History, PathStep, PatternRanks, Recorder, chain, critical_p
 use crate::report::{
     self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA,
 };
-use crate::routing::Manner;
+use crate::routing::ChoiceKind;
 use crate::sharing::SharingSpec;
 use crate::steady::OnFabric;
 use crate::steady::rates;
@@ -273,7 +273,7 @@ impl Playing<'_> {
         let mut watched = recorder(link_use);
         let metered = if link_use { Metered::Links } else { Metered::Nothing };
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
-        watched.alone_in_a_row = self.starts_of_rows();
+        watched.alone_in_sequence = self.starts_of_rows();
         let mut estimated = (self.system.estimate().is_some() && counted.is_some())
             .then(|| Estimated::Full("its steps are counted, which is exact, and sooner done".to_owned()));
         let (mut recorder, mut outcome) = match counted {
@@ -367,7 +367,7 @@ impl Playing<'_> {
         let outcome = self.network.record(&mut player, metered, recorder, watch);
         let openings;
         (seen.times, openings) = player.finish();
-        seen.history.let_go_together(openings);
+        seen.history.set_common_releases(openings);
         outcome
     }
 
@@ -444,8 +444,8 @@ impl Playing<'_> {
         watch: Option<&dyn Watch>,
     ) -> Option<(Recorder<'a>, Outcome)> {
         let because = match self.work.injection {
-            Injection::Barrier => Because::Barrier,
-            Injection::Queue | Injection::SendRecv => Because::Even,
+            Injection::Barrier => StepSync::Barrier,
+            Injection::Queue | Injection::SendRecv => StepSync::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
         let plain = !self.network.faults_concern_runs()
@@ -525,7 +525,7 @@ impl Playing<'_> {
         if !self.tells_path() {
             return None;
         }
-        if let Some(times) = &recorder.alone_in_a_row {
+        if let Some(times) = &recorder.alone_in_sequence {
             let sends = times.iter_ids().filter(|&(rank, _)| self.work.pattern.sends(rank) > 0);
             return Some(sends.map(|(_, &time)| time).max().unwrap_or(Time::ZERO));
         }
@@ -551,7 +551,7 @@ impl Playing<'_> {
     fn tells_path(&self) -> bool {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
         // A route chosen on an idle network may differ from the one chosen under load, and may be longer.
-        let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
+        let adapts = self.network.router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Adaptive);
         !self.network.faults_concern_runs()
             && self.work.injection != Injection::Left
             && !adapts
@@ -561,7 +561,7 @@ impl Playing<'_> {
     /// Returns the start times of ranks if the longest chain is wanted and each rank's chain is its own
     /// messages, one after another.
     fn starts_of_rows(&self) -> Option<IdVec<RankId, Time>> {
-        let is_asked = chain::is_in_rows(&*self.work.pattern, self.work.injection) && self.tells_path();
+        let is_asked = chain::is_sequential(&*self.work.pattern, self.work.injection) && self.tells_path();
         is_asked.then(|| starts(&*self.work.pattern, self.work.jitter, self.system, self.network)).flatten()
     }
 

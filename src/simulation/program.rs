@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Mishaps, Progress, Stop, Watch};
 use crate::ids::RankId;
 use crate::network::Network;
-use crate::pattern::{Ground, Pattern, PatternSpec};
+use crate::pattern::{FabricInfo, Pattern, PatternSpec};
 use crate::player::{
     Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
     Transfer, alone, rules,
@@ -131,7 +131,7 @@ impl ProgramWork {
     /// `ground` gives the number of ranks where the pattern does not.
     pub(super) fn with_seed_among(
         &self,
-        ground: &dyn Ground,
+        ground: &dyn FabricInfo,
         seed: u64,
         sources: &mut Sources,
     ) -> Result<Self, Vec<Diagnostic>> {
@@ -225,7 +225,7 @@ impl Simulated for ProgramWork {
         let ranks = self.program.ranks();
         let network = system.network();
         let on = network.map(|network| OnFabric { fabric: &network.fabric, router: &*network.router });
-        let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
+        let ground: &dyn FabricInfo = on.as_ref().map_or(&ranks, |on| on);
         self.with_seed_among(ground, system.seed(), sources)
     }
 
@@ -346,7 +346,7 @@ impl Playing<'_> {
         let mut history = history.into_inner();
         history.sort();
         if late && keeps {
-            history.came_together(self.collective_ends(program, &history));
+            history.set_common_operations(self.collective_ends(program, &history));
         }
         let history = (keeps && !history.is_full()).then_some(history);
         let whole = !played.interrupted && played.stuck.is_empty();

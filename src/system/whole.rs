@@ -11,7 +11,7 @@ use crate::faults::{Faults, FaultsSpec};
 use crate::ids::NodeId;
 use crate::network::{Network, NetworkParts};
 use crate::node::NodeSpec;
-use crate::noise::{Ground, NoiseSpec, NoiseTables, Slow, StragglerSpec};
+use crate::noise::{NoiseContext, NoiseSpec, NoiseTables, Slow, StragglerSpec};
 use crate::placement::{Joint, PlacementSpec};
 use crate::program::collectives::CollectivesSpec;
 use crate::reading::nulls::drop_nulls;
@@ -159,7 +159,7 @@ impl System {
             .as_ref()
             .map(|network| (network.fabric.nodes(), network.placement.iter().map(|node| node.0).collect()));
         let nodes = nodes.as_ref().map(|(all, on)| (*all, on.as_slice()));
-        let ground = Ground { ranks, nodes, jobs, seed: self.seed };
+        let ground = NoiseContext { ranks, nodes, jobs, seed: self.seed };
         Slow::new(self.noise.noise.as_ref(), &self.noise.stragglers, &ground)
     }
 

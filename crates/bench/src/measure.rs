@@ -12,7 +12,7 @@ use hayase::ids::{IdVec, MessageId, NodeId, RankId};
 use hayase::program::generate::Generator;
 use hayase::report::{Measurement, Status};
 use hayase::rng::Stream;
-use hayase::routing::{Path, Start, UnderWay};
+use hayase::routing::{Path, StartingMessage, UnderWay};
 use hayase::scenario::Loader;
 use hayase::simulation::{ProgramWork, RunOptions};
 
@@ -135,7 +135,7 @@ fn measure_routes(fabric: &str, rule: &str, stop: Option<&AtomicBool>) -> Result
                 None => network.router.route(src, dst, &mut path.links),
                 Some(choice) if src != dst => {
                     let message = MessageId { src: RankId(src.0), index };
-                    choice.choose(Start { src, dst, message }, &under_way, &mut path);
+                    choice.choose(StartingMessage { src, dst, message }, &under_way, &mut path);
                 }
                 Some(_) => {}
             }

@@ -12,7 +12,7 @@ use super::{End, Failure, Voice, caveats, complain, extension, print, program, p
 use hayase::System;
 use hayase::diagnostic::{At, Diagnostic, Invalid, file_names};
 use hayase::farm::{Given, TasksFile};
-use hayase::pattern::Ground;
+use hayase::pattern::FabricInfo;
 use hayase::plan::{Outlook, Plan, Wrong};
 use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
@@ -63,7 +63,7 @@ const RANKS: u32 = 64;
 /// Stands for the fabric where a pattern is checked alone: groups of eight nodes, and some permutation.
 struct Sample;
 
-impl Ground for Sample {
+impl FabricInfo for Sample {
     fn nodes(&self) -> u32 {
         RANKS
     }

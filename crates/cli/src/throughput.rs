@@ -15,7 +15,7 @@ use super::seeds::seeds;
 use super::{End, Failure, Voice, asked, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::report::FaultsReport;
-use hayase::routing::Manner;
+use hayase::routing::ChoiceKind;
 use hayase::scenario::RoutedFabric;
 use hayase::steady as throughput;
 use hayase::steady::steady;
@@ -141,7 +141,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         };
         placed(vec![mistake], at, sources)
     };
-    let adapts = network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
+    let adapts = network.router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Adaptive);
     let counted = match throughput::throughput(&network.fabric, &*network.router, &traffic, seeds) {
         Err(_) if args.simulate && adapts => None,
         counted => Some(counted.map_err(mistaken)?),

@@ -200,14 +200,14 @@ impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
 
 /// Value for each id, stored once if all are equal.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Alike<I, T> {
+pub struct UniformOrEach<I, T> {
     common: Option<T>,
     /// Value of each id; empty if there is a common value.
     each: IdVec<I, T>,
     len: usize,
 }
 
-impl<I: Id, T: Copy + PartialEq> Alike<I, T> {
+impl<I: Id, T: Copy + PartialEq> UniformOrEach<I, T> {
     /// Creates the values of the first `len` ids. `value` is called once or twice for each.
     pub fn new(len: usize, value: impl Fn(I) -> T) -> Self {
         let mut all = (0..len).map(|index| value(I::from_index(index)));
@@ -240,7 +240,7 @@ impl<I: Id, T: Copy + PartialEq> Alike<I, T> {
     }
 }
 
-impl<I: Id, T> Default for Alike<I, T> {
+impl<I: Id, T> Default for UniformOrEach<I, T> {
     /// Creates values for no ids.
     fn default() -> Self {
         Self { common: None, each: IdVec::new(), len: 0 }
@@ -253,12 +253,12 @@ mod tests {
 
     #[test]
     fn values_that_are_alike_are_kept_once_until_one_differs() {
-        let mut same = Alike::<LinkId, f64>::new(3, |_| 2.0);
+        let mut same = UniformOrEach::<LinkId, f64>::new(3, |_| 2.0);
         assert_eq!((same.common(), same.get(LinkId(2)), same.each.len()), (Some(2.0), 2.0, 0));
         same.set(LinkId(1), 5.0);
         assert_eq!((same.common(), same.get(LinkId(0)), same.get(LinkId(1))), (None, 2.0, 5.0));
-        let mixed = Alike::<LinkId, u32>::new(3, |link| link.0 / 2);
+        let mixed = UniformOrEach::<LinkId, u32>::new(3, |link| link.0 / 2);
         assert_eq!((mixed.common(), mixed.get(LinkId(1)), mixed.get(LinkId(2))), (None, 0, 1));
-        assert_eq!(Alike::<LinkId, u32>::new(0, |_| 1).common(), None);
+        assert_eq!(UniformOrEach::<LinkId, u32>::new(0, |_| 1).common(), None);
     }
 }

@@ -137,16 +137,20 @@ impl PlacementSpec {
                     .help("take a larger fabric or fewer ranks; each rank needs a node of its own"),
             ]);
         }
-        let place = Place { ranks, fabric, is_free: &|_| true, stream: "placement", seed, job: None };
-        self.among(place, sources)
+        let place = PlacementRequest { ranks, fabric, is_free: &|_| true, stream: "placement", seed, job: None };
+        self.place_on_free_nodes(place, sources)
     }
 
     /// Places ranks on free nodes of the fabric, as if there were no other nodes. There must be enough of
     /// them.
     ///
     /// A list of nodes or a file names the nodes, even if they are not free.
-    fn among(&self, place: Place<'_>, sources: &mut Sources) -> Result<Placement, Vec<Diagnostic>> {
-        let Place { ranks, fabric, is_free, stream, seed, job } = place;
+    fn place_on_free_nodes(
+        &self,
+        place: PlacementRequest<'_>,
+        sources: &mut Sources,
+    ) -> Result<Placement, Vec<Diagnostic>> {
+        let PlacementRequest { ranks, fabric, is_free, stream, seed, job } = place;
         let ranks = ranks as usize;
         let free = || fabric.node_ids().filter(|&node| is_free(node));
         let free_of = |units: Vec<Vec<NodeId>>| {
@@ -181,7 +185,7 @@ impl PlacementSpec {
                 Ok(nodes.into())
             }
             Self::Block(spec) => spec.build(ranks, fabric, free_of(units::leaves(fabric))),
-            Self::RoundRobin(spec) => Ok(units::dealt(ranks, &free_of(spec.over.all(fabric)?)).into()),
+            Self::RoundRobin(spec) => Ok(units::take_in_turns(ranks, &free_of(spec.over.all(fabric)?)).into()),
             Self::ByLeaf(spec) => whole(Unit::Leaf, spec.order, &spec.seed),
             Self::ByGroup(spec) => whole(Unit::Group, spec.order, &spec.seed),
             Self::File(spec) => Ok(spec.nodes(ranks, fabric, job, sources)?.into()),
@@ -192,7 +196,7 @@ impl PlacementSpec {
 
 /// Ranks to be placed, and the nodes available to them.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct PlacementRequest<'a> {
     ranks: u32,
     fabric: &'a Arc<Fabric>,
     is_free: &'a dyn Fn(NodeId) -> bool,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::read_text;
 use crate::ids::RankId;
 use crate::node::LogGopSimSpec;
-use crate::noise::{Ground, Numbers, Processors, Slow, Speed, StragglerSpec};
+use crate::noise::{NoiseContext, Numbers, Processors, Slow, Speed, StragglerSpec};
 use crate::player::Observers;
 use crate::player::loggopsim::play;
 use crate::program::Program;
@@ -73,7 +73,8 @@ fn a_slow_processor_slows_o_and_its_bytes_and_leaves_the_network_alone() {
             start: None,
             until: None,
         };
-        let slow = Slow::new(None, &[half.into()], &Ground { ranks: 2, ..Ground::default() }).unwrap().unwrap();
+        let slow =
+            Slow::new(None, &[half.into()], &NoiseContext { ranks: 2, ..NoiseContext::default() }).unwrap().unwrap();
         Processors::new(Arc::new(slow), 0, 2, Time::ZERO, None)
     };
     let text = "num_ranks 2\nrank 0 {\na: send 1001b to 1 tag 1\n}\nrank 1 {\na: recv 1001b from 0 tag 1\n}\n";

@@ -4,7 +4,7 @@ use hayase_trace::walk::{Identities, Requests};
 use rustc_hash::FxHashMap;
 
 use super::thread::RankThreads;
-use crate::program::between::Ends;
+use crate::program::between::SiteBorders;
 use crate::program::{Op, ProgramBuilder, SequenceBuilder};
 use crate::trace::calls::{Clock, Header};
 use crate::units::Time;
@@ -59,7 +59,7 @@ pub(super) struct Borders {
     /// Number of each region, by index.
     pub regions: FxHashMap<u32, u32>,
     /// Ends of the region between two places that lie at each call site.
-    pub ends: FxHashMap<u32, Ends>,
+    pub ends: FxHashMap<u32, SiteBorders>,
     /// Set while that region is open.
     pub open: bool,
     /// Set when the region after a time has begun.

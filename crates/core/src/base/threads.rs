@@ -21,17 +21,17 @@ pub fn map<T: Send, R: Send>(parts: Vec<T>, work: impl Fn(T) -> R + Send + Sync)
     parts.into_iter().map(work).collect()
 }
 
-/// Number of values above which [`collect`] uses several threads, each for at least `MANY / 4` values at a
+/// Number of values above which [`collect`] uses several threads, each for at least `PARALLEL_LENGTH / 4` values at a
 /// time. Filling memory larger than the caches is mostly waiting for the system to hand out pages.
 #[cfg(any(feature = "simulator", test))]
-const MANY: usize = 1 << 16;
+const PARALLEL_LENGTH: usize = 1 << 16;
 
 /// Returns `value(0)` to `value(len - 1)`, in order.
 pub fn collect<T: Send>(len: usize, value: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
     #[cfg(feature = "simulator")]
-    if len > MANY {
+    if len > PARALLEL_LENGTH {
         use rayon::prelude::*;
-        return (0..len).into_par_iter().with_min_len(MANY / 4).map(value).collect();
+        return (0..len).into_par_iter().with_min_len(PARALLEL_LENGTH / 4).map(value).collect();
     }
     (0..len).map(value).collect()
 }
@@ -48,7 +48,7 @@ mod tests {
             (0..100).map(|part| part * part).collect::<Vec<_>>()
         );
         assert!(map(Vec::new(), |part: u64| part).is_empty());
-        for len in [0, 1, MANY, 3 * MANY + 1] {
+        for len in [0, 1, PARALLEL_LENGTH, 3 * PARALLEL_LENGTH + 1] {
             assert!(collect(len, |index| 3 * index).into_iter().eq((0..len).map(|index| 3 * index)), "{len} values");
         }
     }

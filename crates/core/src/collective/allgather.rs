@@ -1,6 +1,6 @@
 //! Allgathers: the block of every rank goes to all ranks.
 
-use super::data::{Data, Then};
+use super::data::{Data, ReceivedUse};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds};
 
@@ -47,7 +47,7 @@ impl Rounds for Allgather {
             sent: Data::Blocks { first: sent.0, count: sent.1 },
             from: plus(from, self.root),
             received: Data::Blocks { first: received.0, count: received.1 },
-            then: Then::Keep,
+            then: ReceivedUse::Keep,
         };
         match self.algorithm {
             AllgatherAlgorithm::Ring => (step + 1 < ranks)

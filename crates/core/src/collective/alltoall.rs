@@ -1,7 +1,7 @@
 //! All-to-alls: each rank has a block for each rank.
 
 use super::call::Sizes;
-use super::data::{Data, Then};
+use super::data::{Data, ReceivedUse};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds, by_action};
 
@@ -43,14 +43,14 @@ impl Rounds for Alltoall {
                     _ => (plus(step), minus(step)),
                 };
                 let (sent, received) = (Data::Pair { src: rank, dst: to }, Data::Pair { src: from, dst: rank });
-                Some(Action::Exchange { to, sent, from, received, then: Then::Keep })
+                Some(Action::Exchange { to, sent, from, received, then: ReceivedUse::Keep })
             }
             AlltoallAlgorithm::Bruck => {
                 let bit = u32::try_from(index).ok()?;
                 let distance = 1u32.checked_shl(bit).filter(|&distance| distance < ranks)?;
                 let (to, from) = (plus(distance), minus(distance));
                 let (sent, received) = (Data::Places { sender: rank, bit }, Data::Places { sender: from, bit });
-                Some(Action::Exchange { to, sent, from, received, then: Then::Keep })
+                Some(Action::Exchange { to, sent, from, received, then: ReceivedUse::Keep })
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Barriers without a root.
 
-use super::data::{Data, Then};
-use super::fold::{Butterfly, Fold, Place};
+use super::data::{Data, ReceivedUse};
+use super::fold::{Butterfly, ButterflyPosition, Fold};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds};
 
@@ -32,16 +32,16 @@ impl Rounds for Barrier {
             }
             Self::RecursiveDoubling { ranks } => {
                 let fold = Fold::beyond(ranks);
-                let (data, then) = (Data::Token, Then::Keep);
+                let (data, then) = (Data::Token, ReceivedUse::Keep);
                 match Butterfly::of(fold, true).place(rank, index)? {
-                    Place::GiveUp { to } => Some(Action::Send { to, data }),
-                    Place::TakeOver { from } => Some(Action::Receive { from, data, then }),
-                    Place::Round { member, round } => {
+                    ButterflyPosition::GiveUp { to } => Some(Action::Send { to, data }),
+                    ButterflyPosition::TakeOver { from } => Some(Action::Receive { from, data, then }),
+                    ButterflyPosition::Round { member, round } => {
                         let partner = fold.rank(member ^ (1 << round));
                         Some(exchange(partner, partner))
                     }
-                    Place::GiveBack { to } => Some(Action::Send { to, data }),
-                    Place::GetBack { from } => Some(Action::Receive { from, data, then }),
+                    ButterflyPosition::GiveBack { to } => Some(Action::Send { to, data }),
+                    ButterflyPosition::GetBack { from } => Some(Action::Receive { from, data, then }),
                 }
             }
             Self::Ring { ranks } => {
@@ -51,7 +51,7 @@ impl Rounds for Barrier {
                 let (to, from) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
                 // Rank 0 starts each round; the other ranks pass it on.
                 let sends = index.is_multiple_of(2) == (rank == 0);
-                let (data, then) = (Data::Token, Then::Keep);
+                let (data, then) = (Data::Token, ReceivedUse::Keep);
                 Some(if sends { Action::Send { to, data } } else { Action::Receive { from, data, then } })
             }
         }
@@ -100,5 +100,5 @@ impl Rounds for Barrier {
 }
 
 fn exchange(to: u32, from: u32) -> Action {
-    Action::Exchange { to, sent: Data::Token, from, received: Data::Token, then: Then::Keep }
+    Action::Exchange { to, sent: Data::Token, from, received: Data::Token, then: ReceivedUse::Keep }
 }

@@ -1,8 +1,8 @@
 //! Reductions by butterflies: allreduce by recursive doubling, and Rabenseifner's halving with its second
 //! phase.
 
-use super::data::{Data, Then};
-use super::fold::{Butterfly, Fold, Place, group, side};
+use super::data::{Data, ReceivedUse};
+use super::fold::{Butterfly, ButterflyPosition, Fold, group, side};
 use super::layout::Layout;
 use super::rounds::{Action, Rounds};
 
@@ -19,10 +19,10 @@ impl Rounds for RecursiveDoubling {
     fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let data = Data::block(0);
         Some(match self.exchanges().place(rank, index)? {
-            Place::GiveUp { to } | Place::GiveBack { to } => Action::Send { to, data },
-            Place::TakeOver { from } => Action::Receive { from, data, then: side(from, rank) },
-            Place::GetBack { from } => Action::Receive { from, data, then: Then::Keep },
-            Place::Round { member, round } => {
+            ButterflyPosition::GiveUp { to } | ButterflyPosition::GiveBack { to } => Action::Send { to, data },
+            ButterflyPosition::TakeOver { from } => Action::Receive { from, data, then: side(from, rank) },
+            ButterflyPosition::GetBack { from } => Action::Receive { from, data, then: ReceivedUse::Keep },
+            ButterflyPosition::Round { member, round } => {
                 let partner = self.fold.rank(member ^ (1 << round));
                 Action::Exchange { to: partner, sent: data, from: partner, received: data, then: side(partner, rank) }
             }
@@ -48,8 +48,8 @@ impl Rounds for RecursiveDoubling {
 
     fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
         match self.exchanges().place(rank, index) {
-            Some(Place::Round { member, round }) => self.fold.stood_for(group(member, round)),
-            Some(Place::GiveBack { .. }) => (0..self.ranks()).collect(),
+            Some(ButterflyPosition::Round { member, round }) => self.fold.ranks_behind(group(member, round)),
+            Some(ButterflyPosition::GiveBack { .. }) => (0..self.ranks()).collect(),
             _ => vec![rank],
         }
     }
@@ -63,7 +63,7 @@ impl RecursiveDoubling {
 
 /// Purpose of a halving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Halves {
+pub(super) enum HalvingPurpose {
     /// Each member ends with one combined segment.
     Reduce,
     /// Each member ends with one combined segment, and then all exchange their segments: Rabenseifner's
@@ -80,11 +80,11 @@ pub(super) enum Halves {
 pub(super) struct Halving {
     pub layout: Layout,
     pub fold: Fold,
-    pub halves: Halves,
+    pub halves: HalvingPurpose,
 }
 
 /// Returns the segments that member n has after `rounds` rounds: the first, and their number.
-fn left(fold: Fold, member: u32, rounds: u32) -> (u32, u32) {
+fn remaining_segments(fold: Fold, member: u32, rounds: u32) -> (u32, u32) {
     let count = 1 << (fold.log - rounds);
     let reversed = if fold.log == 0 { 0 } else { member.reverse_bits() >> (32 - fold.log) };
     (reversed & !(count - 1), count)
@@ -100,30 +100,30 @@ impl Rounds for Halving {
         let log = self.fold.log;
         let whole = blocks((0, self.layout.blocks()));
         Some(match self.exchanges().place(rank, index)? {
-            Place::GiveUp { to } | Place::GiveBack { to } => Action::Send { to, data: whole },
-            Place::TakeOver { from } => Action::Receive { from, data: whole, then: side(from, rank) },
-            Place::GetBack { from } => Action::Receive { from, data: whole, then: Then::Keep },
-            Place::Round { member, round } if round < log => {
+            ButterflyPosition::GiveUp { to } | ButterflyPosition::GiveBack { to } => Action::Send { to, data: whole },
+            ButterflyPosition::TakeOver { from } => Action::Receive { from, data: whole, then: side(from, rank) },
+            ButterflyPosition::GetBack { from } => Action::Receive { from, data: whole, then: ReceivedUse::Keep },
+            ButterflyPosition::Round { member, round } if round < log => {
                 let other = member ^ (1 << round);
                 let partner = self.fold.rank(other);
                 Action::Exchange {
                     to: partner,
-                    sent: blocks(left(self.fold, other, round + 1)),
+                    sent: blocks(remaining_segments(self.fold, other, round + 1)),
                     from: partner,
-                    received: blocks(left(self.fold, member, round + 1)),
+                    received: blocks(remaining_segments(self.fold, member, round + 1)),
                     then: side(partner, rank),
                 }
             }
-            Place::Round { member, round } => {
+            ButterflyPosition::Round { member, round } => {
                 let bit = 2 * log - 1 - round;
                 let other = member ^ (1 << bit);
                 let partner = self.fold.rank(other);
                 Action::Exchange {
                     to: partner,
-                    sent: blocks(left(self.fold, member, bit + 1)),
+                    sent: blocks(remaining_segments(self.fold, member, bit + 1)),
                     from: partner,
-                    received: blocks(left(self.fold, other, bit + 1)),
-                    then: Then::Keep,
+                    received: blocks(remaining_segments(self.fold, other, bit + 1)),
+                    then: ReceivedUse::Keep,
                 }
             }
         })
@@ -152,8 +152,8 @@ impl Rounds for Halving {
     fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
         let log = self.fold.log;
         match self.exchanges().place(rank, index) {
-            Some(Place::Round { member, round }) => self.fold.stood_for(group(member, round.min(log))),
-            Some(Place::GiveBack { .. }) => (0..self.ranks()).collect(),
+            Some(ButterflyPosition::Round { member, round }) => self.fold.ranks_behind(group(member, round.min(log))),
+            Some(ButterflyPosition::GiveBack { .. }) => (0..self.ranks()).collect(),
             _ => vec![rank],
         }
     }
@@ -161,7 +161,7 @@ impl Rounds for Halving {
 
 impl Halving {
     fn returns(&self) -> bool {
-        self.halves == Halves::Allreduce
+        self.halves == HalvingPurpose::Allreduce
     }
 
     fn exchanges(&self) -> Butterfly {
@@ -194,10 +194,10 @@ impl Rounds for FoldedGather {
         let other = member ^ (1 << bit);
         let partner = self.fold.rank(other);
         Some(if (member ^ root) >> bit & 1 == 0 {
-            let data = blocks(left(self.fold, other, bit + 1));
-            Action::Receive { from: partner, data, then: Then::Keep }
+            let data = blocks(remaining_segments(self.fold, other, bit + 1));
+            Action::Receive { from: partner, data, then: ReceivedUse::Keep }
         } else {
-            Action::Send { to: partner, data: blocks(left(self.fold, member, bit + 1)) }
+            Action::Send { to: partner, data: blocks(remaining_segments(self.fold, member, bit + 1)) }
         })
     }
 

@@ -6,7 +6,7 @@ use super::algorithm::{Algorithm as A, Plan};
 use super::allgather::{Allgather, AllgatherAlgorithm};
 use super::alltoall::{Alltoall, AlltoallAlgorithm};
 use super::barrier::Barrier;
-use super::butterfly::{FoldedGather, Halves, Halving, RecursiveDoubling};
+use super::butterfly::{FoldedGather, Halving, HalvingPurpose, RecursiveDoubling};
 use super::call::{Call, Operation, Sizes};
 use super::fold::Fold;
 use super::gather::{Direction, Linear, RootPosting, Subtrees};
@@ -115,7 +115,7 @@ fn reduce(call: &Call, plan: Plan) -> Phases {
     if plan.algorithm == A::Rabenseifner {
         let fold = Fold::keeping(ranks, root);
         let layout = Layout::Even { total: vector(call), blocks: fold.members(), element: call.element };
-        let halving = Halving { layout: layout.clone(), fold, halves: Halves::Reduce };
+        let halving = Halving { layout: layout.clone(), fold, halves: HalvingPurpose::Reduce };
         return smallvec![Phase::Halving(halving), Phase::FoldedGather(FoldedGather { layout, fold, root })];
     }
     let shape = shape(plan);
@@ -141,7 +141,7 @@ fn allreduce(call: &Call, plan: Plan) -> Phases {
         A::Rabenseifner => {
             let fold = Fold::pairs(ranks);
             let layout = Layout::Even { total, blocks: fold.members(), element: call.element };
-            smallvec![Phase::Halving(Halving { layout, fold, halves: Halves::Allreduce })]
+            smallvec![Phase::Halving(Halving { layout, fold, halves: HalvingPurpose::Allreduce })]
         }
         A::Ring => {
             let layout = Layout::Even { total, blocks: ranks, element: call.element };

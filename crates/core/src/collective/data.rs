@@ -26,7 +26,7 @@ impl Data {
 
 /// Use of the received data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Then {
+pub(crate) enum ReceivedUse {
     /// They are kept.
     Keep,
     /// `received * own`: they come from lower ranks.
@@ -41,7 +41,7 @@ pub(crate) enum Then {
     Result,
 }
 
-impl Then {
+impl ReceivedUse {
     /// Number of combinations.
     pub fn operands(self) -> u64 {
         match self {

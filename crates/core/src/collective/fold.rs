@@ -6,7 +6,7 @@
 //!
 //! Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, sections 4.4 and 4.5.
 
-use super::data::Then;
+use super::data::ReceivedUse;
 
 /// Division of the ranks into members and folded ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,12 +15,12 @@ pub(super) struct Fold {
     pub log: u32,
     /// Number of folded ranks, F.
     pub folded: u32,
-    who: Who,
+    folded_ranks: FoldedRanks,
 }
 
 /// Choice of the folded ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Who {
+enum FoldedRanks {
     /// The last F ranks, into the first ones.
     Last,
     /// The first of each pair (0, 1), (2, 3) ...
@@ -31,7 +31,7 @@ enum Who {
 
 /// Position of a rank in a butterfly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum ButterflyPosition {
     /// A folded rank gives its data to a member.
     GiveUp { to: u32 },
     /// A member gets the data of a folded rank.
@@ -45,24 +45,24 @@ pub(super) enum Place {
 }
 
 impl Fold {
-    fn new(ranks: u32, who: Who) -> Self {
+    fn new(ranks: u32, folded_ranks: FoldedRanks) -> Self {
         let log = ranks.ilog2();
-        Self { log, folded: ranks - (1 << log), who }
+        Self { log, folded: ranks - (1 << log), folded_ranks }
     }
 
     /// Folds the ranks beyond a power of two: contributions are not in the order of ranks any more.
     pub fn beyond(ranks: u32) -> Self {
-        Self::new(ranks, Who::Last)
+        Self::new(ranks, FoldedRanks::Last)
     }
 
     /// Folds neighbours, the first of each pair into the second: contributions stay in order.
     pub fn pairs(ranks: u32) -> Self {
-        Self::new(ranks, Who::First)
+        Self::new(ranks, FoldedRanks::First)
     }
 
     /// Folds neighbours such that `root` is a member.
     pub fn keeping(ranks: u32, root: u32) -> Self {
-        Self::new(ranks, Who::But(root))
+        Self::new(ranks, FoldedRanks::But(root))
     }
 
     /// Number of ranks.
@@ -77,17 +77,17 @@ impl Fold {
 
     /// Returns the rank of a pair that is the member.
     fn survivor(&self, pair: u32) -> u32 {
-        match self.who {
-            Who::Last => pair,
-            Who::First => 2 * pair + 1,
-            Who::But(root) => 2 * pair + u32::from(root == 2 * pair + 1),
+        match self.folded_ranks {
+            FoldedRanks::Last => pair,
+            FoldedRanks::First => 2 * pair + 1,
+            FoldedRanks::But(root) => 2 * pair + u32::from(root == 2 * pair + 1),
         }
     }
 
     /// Returns the rank of a member.
     pub fn rank(&self, member: u32) -> u32 {
-        match self.who {
-            Who::Last => member,
+        match self.folded_ranks {
+            FoldedRanks::Last => member,
             _ if member < self.folded => self.survivor(member),
             _ => member + self.folded,
         }
@@ -95,9 +95,9 @@ impl Fold {
 
     /// Returns the member that a rank is or is folded into, and true if the rank is the member itself.
     pub fn member(&self, rank: u32) -> (u32, bool) {
-        match self.who {
-            Who::Last if rank >= self.members() => (rank - self.members(), false),
-            Who::Last => (rank, true),
+        match self.folded_ranks {
+            FoldedRanks::Last if rank >= self.members() => (rank - self.members(), false),
+            FoldedRanks::Last => (rank, true),
             _ if rank < 2 * self.folded => (rank / 2, rank == self.survivor(rank / 2)),
             _ => (rank - self.folded, true),
         }
@@ -105,8 +105,8 @@ impl Fold {
 
     /// Returns the rank that is folded into a member.
     pub fn folded_into(&self, member: u32) -> Option<u32> {
-        (member < self.folded).then(|| match self.who {
-            Who::Last => member + self.members(),
+        (member < self.folded).then(|| match self.folded_ranks {
+            FoldedRanks::Last => member + self.members(),
             _ => 4 * member + 1 - self.survivor(member),
         })
     }
@@ -119,7 +119,7 @@ impl Fold {
     }
 
     /// Returns the ranks that these members act for.
-    pub fn stood_for(&self, members: impl Iterator<Item = u32>) -> Vec<u32> {
+    pub fn ranks_behind(&self, members: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut ranks: Vec<u32> =
             members.flat_map(|member| self.folded_into(member).into_iter().chain([self.rank(member)])).collect();
         ranks.sort_unstable();
@@ -145,23 +145,23 @@ impl Butterfly {
     }
 
     /// Returns the position of a rank at this index; `None` when it is done.
-    pub fn place(&self, rank: u32, index: u64) -> Option<Place> {
+    pub fn place(&self, rank: u32, index: u64) -> Option<ButterflyPosition> {
         let rounds = self.exchanges;
         let (member, is_member) = self.fold.member(rank);
         let survivor = self.fold.rank(member);
         if !is_member {
             return match index {
-                0 => Some(Place::GiveUp { to: survivor }),
-                1 if self.returns => Some(Place::GetBack { from: survivor }),
+                0 => Some(ButterflyPosition::GiveUp { to: survivor }),
+                1 if self.returns => Some(ButterflyPosition::GetBack { from: survivor }),
                 _ => None,
             };
         }
         match self.fold.folded_into(member) {
-            None if index < rounds => Some(Place::Round { member, round: index as u32 }),
+            None if index < rounds => Some(ButterflyPosition::Round { member, round: index as u32 }),
             None => None,
-            Some(from) if index == 0 => Some(Place::TakeOver { from }),
-            Some(_) if index <= rounds => Some(Place::Round { member, round: (index - 1) as u32 }),
-            Some(to) if index == rounds + 1 && self.returns => Some(Place::GiveBack { to }),
+            Some(from) if index == 0 => Some(ButterflyPosition::TakeOver { from }),
+            Some(_) if index <= rounds => Some(ButterflyPosition::Round { member, round: (index - 1) as u32 }),
+            Some(to) if index == rounds + 1 && self.returns => Some(ButterflyPosition::GiveBack { to }),
             Some(_) => None,
         }
     }
@@ -179,9 +179,11 @@ impl Butterfly {
     /// Returns the round of a rank's action at this index.
     pub fn round(&self, rank: u32, index: u64) -> u64 {
         match self.place(rank, index) {
-            None | Some(Place::GiveUp { .. } | Place::TakeOver { .. }) => 0,
-            Some(Place::Round { round, .. }) => self.before() + u64::from(round),
-            Some(Place::GiveBack { .. } | Place::GetBack { .. }) => self.before() + self.exchanges,
+            None | Some(ButterflyPosition::GiveUp { .. } | ButterflyPosition::TakeOver { .. }) => 0,
+            Some(ButterflyPosition::Round { round, .. }) => self.before() + u64::from(round),
+            Some(ButterflyPosition::GiveBack { .. } | ButterflyPosition::GetBack { .. }) => {
+                self.before() + self.exchanges
+            }
         }
     }
 
@@ -214,8 +216,8 @@ impl Butterfly {
 }
 
 /// Returns the side on which a contribution of `from` is combined with that of `to`.
-pub(super) fn side(from: u32, to: u32) -> Then {
-    if from < to { Then::Left } else { Then::Right }
+pub(super) fn side(from: u32, to: u32) -> ReceivedUse {
+    if from < to { ReceivedUse::Left } else { ReceivedUse::Right }
 }
 
 /// Returns the members that differ from this one in the lowest bits only.

@@ -1,6 +1,6 @@
 //! Gathers of blocks at a root, and scatters from it.
 
-use super::data::{Data, Then};
+use super::data::{Data, ReceivedUse};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds, by_action};
 use super::tree::{Shape, Tree};
@@ -62,7 +62,11 @@ impl Rounds for Subtrees {
             (Direction::Scatter, Some(from)) if index == 0 => {
                 let data = self.data(rank);
                 let empty = self.is_empty(data);
-                return Some(if empty { Action::Nothing } else { Action::Receive { from, data, then: Then::Keep } });
+                return Some(if empty {
+                    Action::Nothing
+                } else {
+                    Action::Receive { from, data, then: ReceivedUse::Keep }
+                });
             }
             (Direction::Scatter, Some(_)) => index - 1,
             _ => index,
@@ -73,7 +77,7 @@ impl Rounds for Subtrees {
         Some(match self.direction {
             Direction::Gather => {
                 let from = self.tree.child(rank, position);
-                Action::Receive { from, data: self.data(from), then: Then::Keep }
+                Action::Receive { from, data: self.data(from), then: ReceivedUse::Keep }
             }
             Direction::Scatter => {
                 let to = self.tree.child(rank, children - 1 - position);
@@ -159,7 +163,7 @@ impl Rounds for Linear {
         let turns = match self.equal_blocks() {
             Some(0) => 0,
             Some(_) => u64::from(self.ranks) - 1,
-            None => (0..self.ranks).filter(sending).map(|rank| self.turn(rank) + 1).max().unwrap_or(0),
+            None => (0..self.ranks).filter(sending).map(|rank| self.position_without_root(rank) + 1).max().unwrap_or(0),
         };
         match (self.direction, self.posting) {
             (Direction::Gather, RootPosting::Synchronised) => 2 * turns,
@@ -171,10 +175,12 @@ impl Rounds for Linear {
     fn round(&self, rank: u32, index: u64) -> u64 {
         let at_root = rank == self.root;
         match (self.direction, self.posting) {
-            (Direction::Gather, RootPosting::Synchronised) if at_root => 2 * self.turn((index / 2) as u32) + index % 2,
-            (Direction::Gather, RootPosting::Synchronised) => 2 * self.turn(rank) + index,
+            (Direction::Gather, RootPosting::Synchronised) if at_root => {
+                2 * self.position_without_root((index / 2) as u32) + index % 2
+            }
+            (Direction::Gather, RootPosting::Synchronised) => 2 * self.position_without_root(rank) + index,
             (Direction::Gather, _) | (Direction::Scatter, RootPosting::Started) => 0,
-            (Direction::Scatter, _) => self.turn(if at_root { index as u32 } else { rank }),
+            (Direction::Scatter, _) => self.position_without_root(if at_root { index as u32 } else { rank }),
         }
     }
 
@@ -209,10 +215,12 @@ impl Rounds for Linear {
             (_, Direction::Gather, RootPosting::Synchronised) if rank == self.root => {
                 u64::from(round < 2 * others && !round.is_multiple_of(2))
             }
-            (_, Direction::Gather, RootPosting::Synchronised) => u64::from(round == 2 * self.turn(rank)),
+            (_, Direction::Gather, RootPosting::Synchronised) => {
+                u64::from(round == 2 * self.position_without_root(rank))
+            }
             (_, Direction::Gather, _) => u64::from(rank == self.root && round == 0) * others,
             (_, Direction::Scatter, RootPosting::Started) => u64::from(rank != self.root && round == 0),
-            (_, Direction::Scatter, _) => u64::from(rank != self.root && round == self.turn(rank)),
+            (_, Direction::Scatter, _) => u64::from(rank != self.root && round == self.position_without_root(rank)),
         }
     }
 
@@ -238,7 +246,7 @@ impl Rounds for Linear {
 
 impl Linear {
     /// Position of a rank among the ranks without the root.
-    fn turn(&self, rank: u32) -> u64 {
+    fn position_without_root(&self, rank: u32) -> u64 {
         u64::from(rank) - u64::from(rank > self.root)
     }
 
@@ -253,9 +261,9 @@ impl Linear {
     fn other(&self, rank: u32, index: u64) -> Option<Action> {
         let (data, peer) = (Data::block(rank), self.root);
         match (self.direction, self.posting, index) {
-            (Direction::Scatter, _, 0) => Some(Action::Receive { from: peer, data, then: Then::Keep }),
+            (Direction::Scatter, _, 0) => Some(Action::Receive { from: peer, data, then: ReceivedUse::Keep }),
             (Direction::Gather, RootPosting::Synchronised, 0) => {
-                Some(Action::Receive { from: peer, data: Data::Token, then: Then::Keep })
+                Some(Action::Receive { from: peer, data: Data::Token, then: ReceivedUse::Keep })
             }
             (Direction::Gather, RootPosting::Synchronised, 1) | (Direction::Gather, _, 0) => {
                 Some(Action::Send { to: peer, data })
@@ -279,7 +287,7 @@ impl Linear {
             (Direction::Gather, RootPosting::Synchronised) if index.is_multiple_of(2) => {
                 Action::Send { to: peer, data: Data::Token }
             }
-            (Direction::Gather, _) => Action::Receive { from: peer, data, then: Then::Keep },
+            (Direction::Gather, _) => Action::Receive { from: peer, data, then: ReceivedUse::Keep },
             (Direction::Scatter, RootPosting::Started) => Action::StartSend { to: peer, data },
             (Direction::Scatter, _) => Action::Send { to: peer, data },
         })

@@ -68,4 +68,4 @@ pub use options::{CollectivesSpec, Like};
 pub use schedule::{Ring, Schedule, Scheduled};
 
 #[cfg(test)]
-pub(super) use data::Then;
+pub(super) use data::ReceivedUse;

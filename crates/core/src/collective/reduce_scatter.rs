@@ -1,7 +1,7 @@
 //! Reduce-scatters: the data of all ranks are combined, and each rank gets a block of the result.
 
-use super::data::{Data, Then};
-use super::fold::{Butterfly, Fold, Place, group, side};
+use super::data::{Data, ReceivedUse};
+use super::fold::{Butterfly, ButterflyPosition, Fold, group, side};
 use super::layout::Layout;
 use super::rounds::{Action, Rounds, by_action};
 
@@ -59,7 +59,7 @@ impl Rounds for ReduceScatter {
                     sent: Data::block(minus(step + ranks - self.ahead)),
                     from: minus(1),
                     received: Data::block(minus(step + 1 + ranks - self.ahead)),
-                    then: Then::Left,
+                    then: ReceivedUse::Left,
                 })
             }
             ReduceScatterAlgorithm::Pairwise => {
@@ -73,15 +73,15 @@ impl Rounds for ReduceScatter {
             | ReduceScatterAlgorithm::Interleaved => {
                 let fold = Fold::pairs(ranks);
                 match Butterfly::of(fold, false).place(rank, index)? {
-                    Place::GiveUp { to } => {
+                    ButterflyPosition::GiveUp { to } => {
                         Some(Action::Send { to, data: Data::Blocks { first: 0, count: self.layout.blocks() } })
                     }
-                    Place::TakeOver { from } => {
+                    ButterflyPosition::TakeOver { from } => {
                         let data = Data::Blocks { first: 0, count: self.layout.blocks() };
                         Some(Action::Receive { from, data, then: side(from, rank) })
                     }
-                    Place::Round { member, round } => Some(self.exchange(fold, rank, member, round)),
-                    Place::GiveBack { .. } | Place::GetBack { .. } => None,
+                    ButterflyPosition::Round { member, round } => Some(self.exchange(fold, rank, member, round)),
+                    ButterflyPosition::GiveBack { .. } | ButterflyPosition::GetBack { .. } => None,
                 }
             }
         }
@@ -127,11 +127,11 @@ impl Rounds for ReduceScatter {
             (ReduceScatterAlgorithm::Ring, _) => {
                 (0..=index as u32).map(|back| (rank + self.ranks - back) % self.ranks).collect()
             }
-            (ReduceScatterAlgorithm::RecursiveHalving, Some(Place::Round { member, round })) => {
+            (ReduceScatterAlgorithm::RecursiveHalving, Some(ButterflyPosition::Round { member, round })) => {
                 let low = (1 << (fold.log - round)) - 1;
-                fold.stood_for((0..fold.members()).filter(|other| other & low == member & low))
+                fold.ranks_behind((0..fold.members()).filter(|other| other & low == member & low))
             }
-            (_, Some(Place::Round { member, round })) => fold.stood_for(group(member, round)),
+            (_, Some(ButterflyPosition::Round { member, round })) => fold.ranks_behind(group(member, round)),
             _ => vec![rank],
         };
         all.sort_unstable();
@@ -182,7 +182,7 @@ impl Rounds for Deliver {
         let (member, is_member) = self.fold.member(rank);
         if !is_member {
             let data = Data::block(rank);
-            return Some(Action::Receive { from: self.fold.rank(member), data, then: Then::Keep });
+            return Some(Action::Receive { from: self.fold.rank(member), data, then: ReceivedUse::Keep });
         }
         let to = self.fold.folded_into(member)?;
         Some(Action::Send { to, data: Data::block(to) })

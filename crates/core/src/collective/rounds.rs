@@ -1,6 +1,6 @@
 //! Actions of each rank as a function of rank and index, and their rounds.
 
-use super::data::{Data, Then};
+use super::data::{Data, ReceivedUse};
 use super::fold::Butterfly;
 use super::layout::Layout;
 
@@ -16,14 +16,14 @@ pub(super) enum Action {
     Receive {
         from: u32,
         data: Data,
-        then: Then,
+        then: ReceivedUse,
     },
     Exchange {
         to: u32,
         sent: Data,
         from: u32,
         received: Data,
-        then: Then,
+        then: ReceivedUse,
     },
     StartSend {
         to: u32,

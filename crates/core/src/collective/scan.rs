@@ -1,6 +1,6 @@
 //! Scans: each rank gets the combined data of the ranks up to it, in their order.
 
-use super::data::{Data, Then};
+use super::data::{Data, ReceivedUse};
 use super::layout::{Layout, ceil_log2};
 use super::rounds::{Action, Rounds};
 
@@ -32,7 +32,7 @@ impl Rounds for Scan {
             ScanAlgorithm::Linear => {
                 let receives = rank > 0;
                 match index {
-                    0 if receives => Some(Action::Receive { from: rank - 1, data, then: self.what_came_before(rank) }),
+                    0 if receives => Some(Action::Receive { from: rank - 1, data, then: self.prefix_use(rank) }),
                     _ if index == u64::from(receives) && rank + 1 < self.ranks => {
                         Some(Action::Send { to: rank + 1, data })
                     }
@@ -47,10 +47,10 @@ impl Rounds for Scan {
                     return Some(Action::Nothing);
                 }
                 let then = match () {
-                    () if partner > rank => Then::Right,
+                    () if partner > rank => ReceivedUse::Right,
                     // In its first round with a lower partner a rank has no result yet.
-                    () if self.exclusive && rank & (distance - 1) == 0 => Then::First,
-                    () => Then::Both,
+                    () if self.exclusive && rank & (distance - 1) == 0 => ReceivedUse::First,
+                    () => ReceivedUse::Both,
                 };
                 Some(Action::Exchange { to: partner, sent: data, from: partner, received: data, then })
             }
@@ -102,11 +102,11 @@ impl Scan {
     }
 
     /// Returns the use of the combination of all ranks before, in a linear scan.
-    fn what_came_before(&self, rank: u32) -> Then {
+    fn prefix_use(&self, rank: u32) -> ReceivedUse {
         match self.exclusive {
-            false => Then::Both,
-            true if rank + 1 < self.ranks => Then::First,
-            true => Then::Result,
+            false => ReceivedUse::Both,
+            true if rank + 1 < self.ranks => ReceivedUse::First,
+            true => ReceivedUse::Result,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Trees of ranks: the rank that each rank receives from, and those that it passes data on to.
 //!
-//! Ranks are numbered from the root ([`Tree::turn`]): place 0 is the root, place v is the rank v further on.
+//! Ranks are numbered from the root ([`Tree::rank_at`]): place 0 is the root, place v is the rank v further on.
 
 use super::layout::ceil_log2;
 
@@ -52,7 +52,7 @@ impl Tree {
     }
 
     /// Returns the rank at a place.
-    pub fn turn(&self, place: u32) -> u32 {
+    pub fn rank_at(&self, place: u32) -> u32 {
         match self.shape {
             Shape::InOrder => place,
             _ => ((u64::from(place) + u64::from(self.root)) % u64::from(self.ranks)) as u32,
@@ -65,7 +65,7 @@ impl Tree {
         if rank == self.root {
             return None;
         }
-        Some(self.turn(match self.shape {
+        Some(self.rank_at(match self.shape {
             Shape::Flat => 0,
             Shape::Chains(chains) => match Chain::of(place, self.ranks, chains) {
                 Chain { position: 0, .. } => 0,
@@ -122,7 +122,7 @@ impl Tree {
     /// subtree.
     pub fn child(&self, rank: u32, position: u32) -> u32 {
         let (place, ranks) = (self.place(rank), self.ranks);
-        self.turn(match self.shape {
+        self.rank_at(match self.shape {
             Shape::Flat => 1 + position,
             Shape::Chains(chains) => match place {
                 0 => Chain::head(position, ranks, chains),
@@ -148,8 +148,8 @@ impl Tree {
     }
 
     /// Returns the number, from 0, of the message from its parent that a rank gets. The parent sends to its
-    /// children in the order of [`Tree::turn_of`].
-    pub fn part(&self, rank: u32) -> u32 {
+    /// children in the order of [`Tree::child_position`].
+    pub fn message_number(&self, rank: u32) -> u32 {
         let place = self.place(rank);
         let Some(parent) = self.parent(rank) else { return 0 };
         match self.shape {
@@ -170,7 +170,7 @@ impl Tree {
 
     /// Returns the position ([`Tree::child`]) of the child that is sent to as the `part`-th: the farthest
     /// first; the nearest first if all are equally far.
-    pub fn turn_of(&self, children: u32, part: u32) -> u32 {
+    pub fn child_position(&self, children: u32, part: u32) -> u32 {
         match self.shape {
             Shape::Binomial | Shape::Knomial(_) => children - 1 - part,
             _ => part,

@@ -1,6 +1,6 @@
 //! Broadcasts and reductions along a tree, in one piece or in consecutive segments (a pipeline).
 
-use super::data::{Data, Then};
+use super::data::{Data, ReceivedUse};
 use super::layout::Layout;
 use super::rounds::{Action, Rounds};
 use super::tree::{Shape, Tree};
@@ -20,7 +20,7 @@ impl Rounds for TreeDown {
     /// farther ones first.
     fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let (children, segments) = (self.tree.children(rank), u64::from(self.layout.blocks()));
-        let then = Then::Keep;
+        let then = ReceivedUse::Keep;
         let Some(from) = self.tree.parent(rank) else {
             let each = u64::from(children);
             let segment = index.checked_div(each).filter(|&segment| segment < segments)?;
@@ -65,7 +65,7 @@ impl Rounds for TreeDown {
                 chains.map(|(chain, length)| chain + (length - 1) * self.delay()).max().unwrap_or(0)
             }
             _ if self.is_whole() && tree.has_levels() => {
-                return u64::from(tree.height()) * tree.within_level(tree.turn(1)).1;
+                return u64::from(tree.height()) * tree.within_level(tree.rank_at(1)).1;
             }
             _ => (0..tree.ranks).filter(|rank| *rank != tree.root).map(|rank| self.first(rank)).max().unwrap_or(0),
         };
@@ -141,7 +141,7 @@ impl TreeDown {
             return chain + position * self.delay();
         }
         match tree.parent(rank) {
-            Some(parent) => self.first_to(parent, tree.part(rank)),
+            Some(parent) => self.first_to(parent, tree.message_number(rank)),
             None => 0,
         }
     }
@@ -150,7 +150,7 @@ impl TreeDown {
     fn first_to(&self, rank: u32, part: u32) -> u64 {
         let tree = &self.tree;
         if self.is_whole() && tree.has_levels() {
-            return self.first(tree.child(rank, tree.turn_of(tree.children(rank), part)));
+            return self.first(tree.child(rank, tree.child_position(tree.children(rank), part)));
         }
         match rank == tree.root {
             true => u64::from(part),
@@ -161,7 +161,7 @@ impl TreeDown {
     /// Returns the sending of a segment to the `part`-th child from the farthest; from the nearest if all are
     /// equally far.
     fn send(&self, rank: u32, children: u32, part: u32, segment: u64) -> Action {
-        let position = self.tree.turn_of(children, part);
+        let position = self.tree.child_position(children, part);
         Action::Send { to: self.tree.child(rank, position), data: Data::block(segment as u32) }
     }
 }
@@ -293,10 +293,10 @@ impl TreeUp {
     }
 
     /// Returns the side on which a child's contribution is combined.
-    fn side(&self, from: u32, to: u32) -> Then {
+    fn side(&self, from: u32, to: u32) -> ReceivedUse {
         match self.tree.shape {
-            Shape::Flat | Shape::InOrder if from < to => Then::Left,
-            _ => Then::Right,
+            Shape::Flat | Shape::InOrder if from < to => ReceivedUse::Left,
+            _ => ReceivedUse::Right,
         }
     }
 }
@@ -315,7 +315,7 @@ impl Rounds for Move {
         match () {
             () if index > 0 || self.from == self.to => None,
             () if rank == self.from => Some(Action::Send { to: self.to, data }),
-            () if rank == self.to => Some(Action::Receive { from: self.from, data, then: Then::Keep }),
+            () if rank == self.to => Some(Action::Receive { from: self.from, data, then: ReceivedUse::Keep }),
             () => None,
         }
     }

@@ -13,7 +13,7 @@ const FIRST: u32 = 0x10_FF00;
 
 /// Returns the character that stands for a byte.
 #[cfg(unix)]
-fn of_byte(byte: u8) -> Option<char> {
+fn char_of_byte(byte: u8) -> Option<char> {
     char::from_u32(FIRST + u32::from(byte))
 }
 
@@ -33,11 +33,11 @@ pub fn text(name: &OsStr) -> String {
             for c in part.valid().chars() {
                 match escaped(c) {
                     // The name itself contains such a character: escape its bytes.
-                    true => text.extend(c.encode_utf8(&mut [0; 4]).bytes().filter_map(of_byte)),
+                    true => text.extend(c.encode_utf8(&mut [0; 4]).bytes().filter_map(char_of_byte)),
                     false => text.push(c),
                 }
             }
-            text.extend(part.invalid().iter().copied().filter_map(of_byte));
+            text.extend(part.invalid().iter().copied().filter_map(char_of_byte));
         }
         text
     }

@@ -7,20 +7,20 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use super::{Diagnostic, Invalid, Place};
 
 /// Largest number of mistakes shown. The first ones usually cause the rest.
-const MOST: usize = 40;
+const MOST_SHOWN: usize = 40;
 /// Number of characters of a line shown before and after the marked ones.
-const AROUND: usize = 60;
+const CONTEXT: usize = 60;
 
 impl Invalid {
     /// Returns all mistakes, each under its line; with `colour` for a terminal.
     pub fn show(&self, colour: bool) -> String {
         let renderer = renderer(colour);
-        let shown = self.diagnostics.iter().take(MOST);
+        let shown = self.diagnostics.iter().take(MOST_SHOWN);
         let mut parts: Vec<String> =
             shown.map(|diagnostic| one(diagnostic, diagnostic.place(&self.sources).as_ref(), &renderer)).collect();
         let total = self.diagnostics.len();
-        if total > MOST {
-            parts.push(format!("{total} mistakes, of which the first {MOST} are shown"));
+        if total > MOST_SHOWN {
+            parts.push(format!("{total} mistakes, of which the first {MOST_SHOWN} are shown"));
         } else if total > 1 {
             parts.push(format!("{total} mistakes"));
         }
@@ -93,8 +93,8 @@ fn window(place: &Place) -> Option<Window> {
     let text = |range: std::ops::Range<usize>| -> String {
         chars[range].iter().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { *c }).collect()
     };
-    let (from, to) = if chars.len() > 3 * AROUND {
-        (start.saturating_sub(AROUND), (end.min(start + AROUND) + AROUND).min(chars.len()))
+    let (from, to) = if chars.len() > 3 * CONTEXT {
+        (start.saturating_sub(CONTEXT), (end.min(start + CONTEXT) + CONTEXT).min(chars.len()))
     } else {
         (0, chars.len())
     };

@@ -103,7 +103,7 @@ impl Sources {
         match name.strip_prefix('<').map(|name| name.trim_end_matches('>')) {
             None => file_names::path(name).parent().unwrap_or(Path::new("")).join(here),
             Some(report) if here.is_relative() && !here.exists() => {
-                beside(&file_names::path(report), &here).unwrap_or(here)
+                find_near_report(&file_names::path(report), &here).unwrap_or(here)
             }
             Some(_) => here,
         }
@@ -128,7 +128,7 @@ impl Sources {
 
     /// Reports all mistakes in the last text at `span`, the place that names the text.
     #[cfg(feature = "simulator")]
-    pub fn is_named_at(&mut self, span: Span) {
+    pub fn set_named_at(&mut self, span: Span) {
         if let Some(last) = self.texts.last_mut() {
             last.named = Some(span);
         }
@@ -175,7 +175,7 @@ fn floor_char_boundary(text: &str, mut index: usize) -> usize {
 }
 
 /// Returns the file with this name in the folder of a report, or in the nearest folder above it.
-fn beside(report: &Path, name: &Path) -> Option<PathBuf> {
+fn find_near_report(report: &Path, name: &Path) -> Option<PathBuf> {
     let folder = report.parent().filter(|_| report.is_file())?;
     let near = folder.join(name);
     if near.exists() {

@@ -1,7 +1,7 @@
 //! Effects of changed links and routes on the messages under way.
 
 use super::events::Event;
-use super::outages::{MOST_IN_VAIN, Mishaps};
+use super::outages::{MAX_IDLE_CHANGES, Mishaps};
 use super::{EventLoop, Observer, Stop};
 use crate::fabric::LinkChange;
 use crate::faults::OnFailure;
@@ -47,8 +47,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let is_busy = under_way || !self.woken.is_empty() || self.events.has_work();
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };
         if !is_busy {
-            outages.in_vain += 1;
-            if outages.waiting.is_empty() || outages.in_vain > MOST_IN_VAIN {
+            outages.idle_changes += 1;
+            if outages.waiting.is_empty() || outages.idle_changes > MAX_IDLE_CHANGES {
                 // No message is left that the change could affect.
                 return;
             }
@@ -76,7 +76,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             // A link that failed and came back within this instant breaks no message off.
             failed.retain(|&link| outages.states.is_down(link));
             if !failed.is_empty() {
-                self.break_off();
+                self.remove_broken();
             }
             match delay > Time::ZERO {
                 true => self.events.push(self.now + delay, Event::Routes(number)),
@@ -87,7 +87,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     }
 
     /// Takes the messages that cross failed links out of the network.
-    fn break_off(&mut self) {
+    fn remove_broken(&mut self) {
         let Some(chosen) = &mut self.chosen else { return };
         let Some(outages) = &mut chosen.outages else { return };
         let mut is_there = vec![true; self.flights.flights.len()];
@@ -134,7 +134,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let Some(outages) = &mut chosen.outages else { return };
         let mut waiting = std::mem::take(&mut outages.waiting);
         if let Some(router) = outages.routes[number as usize] {
-            chosen.adopt(router);
+            chosen.replace_router(router);
         }
         waiting.sort_by_key(|(send, _)| send.id);
         let count = waiting.len();

@@ -2,12 +2,12 @@
 
 use super::outages::Outages;
 use crate::ids::{FlowId, Id, IdVec, LinkId};
-use crate::routing::{Choice, Manner, Path, Router, Start, UnderWay};
+use crate::routing::{Choice, ChoiceKind, Path, Router, StartingMessage, UnderWay};
 use crate::units::Time;
 
 /// Routing that may change during a run: a rule that chooses a path for each message, or routes that are
 /// replaced when links fail.
-pub(super) struct Chosen<'a> {
+pub(super) struct DynamicRouting<'a> {
     pub router: &'a dyn Router,
     choice: Option<&'a dyn Choice>,
     /// Failures of links, where some concern the run.
@@ -20,15 +20,15 @@ pub(super) struct Chosen<'a> {
     /// The path chosen last, without its links.
     path: Path,
     /// Set when each packet is routed by itself.
-    packets_ask: bool,
+    routes_packets: bool,
     /// By flow: its message, where each packet is routed by itself.
-    starts: Vec<Start>,
+    starts: Vec<StartingMessage>,
 }
 
-impl<'a> Chosen<'a> {
-    pub fn new(router: &'a dyn Router, links: usize, packets_ask: bool, outages: Option<Outages<'a>>) -> Self {
+impl<'a> DynamicRouting<'a> {
+    pub fn new(router: &'a dyn Router, links: usize, routes_packets: bool, outages: Option<Outages<'a>>) -> Self {
         let choice = router.choice();
-        let looks = !packets_ask && choice.is_some_and(|choice| choice.manner() == Manner::Adaptive);
+        let looks = !routes_packets && choice.is_some_and(|choice| choice.kind() == ChoiceKind::Adaptive);
         Self {
             router,
             choice,
@@ -36,18 +36,18 @@ impl<'a> Chosen<'a> {
             under_way: IdVec::filled(if looks { links } else { 0 }, 0),
             parts: Vec::new(),
             path: Path::default(),
-            packets_ask,
+            routes_packets,
             starts: Vec::new(),
         }
     }
 
     /// True if each packet is routed by itself.
-    pub fn packets_ask(&self) -> bool {
-        self.packets_ask
+    pub fn routes_packets(&self) -> bool {
+        self.routes_packets
     }
 
     /// Records the message of a flow whose packets are routed by themselves.
-    pub fn note(&mut self, id: FlowId, start: Start) {
+    pub fn note(&mut self, id: FlowId, start: StartingMessage) {
         if self.starts.len() <= id.index() {
             self.starts.resize(id.index() + 1, start);
         }
@@ -55,7 +55,7 @@ impl<'a> Chosen<'a> {
     }
 
     /// Returns the message of a flow, where each packet is routed by itself.
-    pub fn start(&self, id: FlowId) -> Option<Start> {
+    pub fn start(&self, id: FlowId) -> Option<StartingMessage> {
         self.starts.get(id.index()).copied()
     }
 
@@ -66,7 +66,7 @@ impl<'a> Chosen<'a> {
 
     /// Chooses a path for a message of `bytes` bytes: writes its links to `route`, which is empty, and
     /// records its parts.
-    pub fn choose(&mut self, id: FlowId, start: Start, bytes: u64, route: &mut Vec<LinkId>) {
+    pub fn choose(&mut self, id: FlowId, start: StartingMessage, bytes: u64, route: &mut Vec<LinkId>) {
         self.path.clear();
         if start.src != start.dst {
             std::mem::swap(&mut self.path.links, route);
@@ -90,7 +90,7 @@ impl<'a> Chosen<'a> {
     }
 
     /// Replaces the routes from now on.
-    pub fn adopt(&mut self, router: &'a dyn Router) {
+    pub fn replace_router(&mut self, router: &'a dyn Router) {
         self.router = router;
         self.choice = router.choice();
     }

@@ -19,23 +19,23 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use chosen::Chosen;
+use chosen::DynamicRouting;
 use events::{Event, EventQueue};
 use outages::Outages;
 
 use crate::base::prefetch::fetch;
 use crate::fabric::Fabric;
 use crate::faults::Faults;
-use crate::ids::{Alike, FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, WakeId};
+use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, UniformOrEach, WakeId};
 use crate::placement::Placement;
-use crate::routing::{Router, Start};
-use crate::transport::{Entry, Facts, Gridlock, More, Transport, Wants};
+use crate::routing::{Router, StartingMessage};
+use crate::transport::{Entry, EntryOptions, Facts, Gridlock, Transport, Wants};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, SendRequest, Workload};
 
 pub use observer::{Alone, CountedStep, Flight, Observer, Passed};
 pub use outages::Mishaps;
-pub use steps::{Because, Steps};
+pub use steps::{StepSync, Steps};
 
 /// Width of an instant, relative to the time since the start. Each change of a rate moves a finish time by
 /// some 1e-16 of it through rounding, so events closer than 2^-44 (6e-14) of it happen at once.
@@ -47,7 +47,7 @@ const TURNS_PER_TICK: usize = 1024;
 const MESSAGES_PER_TURN: usize = 128;
 
 /// Prefetch distance, in messages that start or arrive at one instant.
-const AHEAD: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 
 /// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -132,9 +132,9 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
     flights: Flights,
     now: Time,
     outcome: Outcome,
-    wires: Wires,
+    wires: LinkProperties,
     /// Routing that may change during the run; `None` where each pair has one route that never changes.
-    chosen: Option<Box<Chosen<'a>>>,
+    chosen: Option<Box<DynamicRouting<'a>>>,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
     /// Arrivals of this instant by message, while they are sorted.
@@ -151,8 +151,8 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
 }
 
 /// Properties of links that launching a message needs, close together in memory.
-struct Wires {
-    capacity: Alike<LinkId, Bandwidth>,
+struct LinkProperties {
+    capacity: UniformOrEach<LinkId, Bandwidth>,
     /// Capacity of all links, where all have the same.
     common_capacity: Option<Bandwidth>,
     /// Latency of each link; `None` where no link has any.
@@ -163,11 +163,11 @@ struct Wires {
     wants: Wants,
 }
 
-impl Wires {
+impl LinkProperties {
     /// Reads the links of a fabric, and multiplies their latencies by `latency_factor`.
     fn new(fabric: &Fabric, latency_factor: f64) -> Self {
         let latency = || fabric.links().iter().map(|link| Time::from_ps(latency_factor * link.latency.ps()));
-        let capacity = Alike::new(fabric.links().len(), |link| fabric.link(link).capacity);
+        let capacity = UniformOrEach::new(fabric.links().len(), |link| fabric.link(link).capacity);
         Self {
             common_capacity: capacity.common(),
             capacity,
@@ -229,7 +229,7 @@ const PIECE: usize = 8;
 impl Flights {
     /// Returns an id that no message under way has.
     #[inline]
-    fn free(&mut self) -> FlowId {
+    fn new_id(&mut self) -> FlowId {
         self.free.pop().unwrap_or_else(|| {
             let send = SendRequest { id: MessageId { src: RankId(0), index: 0 }, dst: RankId(0), bytes: 0 };
             let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
@@ -238,7 +238,7 @@ impl Flights {
         })
     }
 
-    /// Stores a message and its links under an id that [`Flights::free`] returned.
+    /// Stores a message and its links under an id that [`Flights::new_id`] returned.
     #[inline]
     fn put(&mut self, id: FlowId, flight: Flight, route: &[LinkId]) {
         let Self { flights, links, .. } = self;
@@ -287,11 +287,12 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
         watch: Option<&dyn Watch>,
     ) -> Outcome {
         let faults = faults.filter(|faults| faults.concern_runs());
-        let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
+        let mut wires = LinkProperties::new(self.fabric, self.transport.latency_factor());
         wires.wants = self.transport.wants();
         let (links, asks) = (self.fabric.links().len(), wires.wants.to_ask);
         let is_asked = self.router.choice().is_some() || faults.is_some();
-        let chosen = is_asked.then(|| Box::new(Chosen::new(self.router, links, asks, faults.map(Outages::new))));
+        let chosen =
+            is_asked.then(|| Box::new(DynamicRouting::new(self.router, links, asks, faults.map(Outages::new))));
         let mut run = EventLoop {
             simulation: self,
             observer,
@@ -359,7 +360,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     /// Sends the messages and schedules the wakes that the workload has asked for.
     fn serve_requests(&mut self) {
         for index in 0..self.requests.sends.len() {
-            if let Some(later) = self.requests.sends.get(index + AHEAD) {
+            if let Some(later) = self.requests.sends.get(index + PREFETCH_DISTANCE) {
                 let Simulation { router, placement, .. } = &self.simulation;
                 router.expect(placement[later.id.src], placement[later.dst]);
             }
@@ -380,7 +381,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
         let Simulation { router, placement, .. } = &self.simulation;
         let (src, dst): (NodeId, NodeId) = (placement[send.id.src], placement[send.dst]);
-        let (id, route) = (self.flights.free(), &mut self.route);
+        let (id, route) = (self.flights.new_id(), &mut self.route);
         route.clear();
         if src != dst {
             router.route(src, dst, route);
@@ -414,14 +415,14 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     fn launch_since(&mut self, send: SendRequest, since: Time) {
         let Some(chosen) = &mut self.chosen else { return };
         let placement = self.simulation.placement;
-        let start = Start { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
+        let start = StartingMessage { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
         if chosen.outages.is_some() && !chosen.router.reaches(start.src, start.dst) {
             self.wait_for_routes(send, since);
             return;
         }
-        let (id, route) = (self.flights.free(), &mut self.route);
+        let (id, route) = (self.flights.new_id(), &mut self.route);
         route.clear();
-        if chosen.packets_ask() {
+        if chosen.routes_packets() {
             // Its packets choose their own paths; a shortest one gives the time that the message would take
             // alone.
             if start.src != start.dst {
@@ -508,13 +509,13 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             }
         }
         let asks = chosen.and_then(|chosen| chosen.start(id));
-        let more = More {
+        let options = EntryOptions {
             parts: chosen.map_or(&[], |chosen| chosen.parts(id)),
             weight: if wants.weights { workload.weight(src) } else { 1.0 },
             way_back: &way_back,
             asks,
         };
-        transport.start(&Entry { src, more: &more, ..Entry::new(id, links, send.bytes) });
+        transport.start(&Entry { src, options: &options, ..Entry::new(id, links, send.bytes) });
         if asks.is_none() {
             self.observer.entered(self.now, links);
         }
@@ -592,7 +593,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     /// Removes arrived messages from the flights; the first `shared` of them used bandwidth.
     fn deliver(&mut self, shared: usize) {
         for (index, &id) in self.arrived[..shared].iter().enumerate() {
-            if let Some(&later) = self.arrived.get(index + AHEAD) {
+            if let Some(&later) = self.arrived.get(index + PREFETCH_DISTANCE) {
                 self.flights.fetch(later);
             }
             self.observer.left(self.now, self.flights.get(id).1);
@@ -605,13 +606,13 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             self.sort_arrived();
         }
         for (index, &id) in self.arrived.iter().enumerate() {
-            if let Some(&later) = self.arrived.get(index + AHEAD) {
+            if let Some(&later) = self.arrived.get(index + PREFETCH_DISTANCE) {
                 self.flights.fetch(later);
             }
             let (flight, route) = self.flights.get(id);
             match &mut self.chosen {
                 None => self.observer.delivered(self.now, flight, route),
-                Some(chosen) if chosen.packets_ask() && flight.send.bytes > 0 => {
+                Some(chosen) if chosen.routes_packets() && flight.send.bytes > 0 => {
                     let path = chosen.path();
                     self.simulation.transport.way(id, flight.send.bytes, path);
                     self.observer.delivered_split(self.now, flight, &path.links, &path.parts);

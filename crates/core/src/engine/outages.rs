@@ -8,11 +8,11 @@ use crate::units::Time;
 use crate::workload::SendRequest;
 
 /// Largest number of pairs that are named.
-const NAMED: usize = 5;
+const MAX_NAMED_PAIRS: usize = 5;
 
 /// Largest number of changes of links while nothing moves and messages wait for a path. A profile without end
 /// may never give them one.
-pub(super) const MOST_IN_VAIN: u32 = 10_000;
+pub(super) const MAX_IDLE_CHANGES: u32 = 10_000;
 
 /// Messages that failed links affected.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,7 +38,7 @@ pub(super) struct Outages<'a> {
     pub waiting: Vec<(SendRequest, Time)>,
     pub mishaps: Mishaps,
     /// Changes of links since a message last found a path.
-    pub in_vain: u32,
+    pub idle_changes: u32,
 }
 
 impl<'a> Outages<'a> {
@@ -55,7 +55,7 @@ impl<'a> Outages<'a> {
             routes: Vec::new(),
             waiting: Vec::new(),
             mishaps: Mishaps::default(),
-            in_vain: 0,
+            idle_changes: 0,
         }
     }
 
@@ -66,12 +66,12 @@ impl<'a> Outages<'a> {
 
     /// Records that a message has found a path.
     pub fn moves(&mut self) {
-        self.in_vain = 0;
+        self.idle_changes = 0;
     }
 
     /// Records a pair of nodes between which a message is lost or has no path.
     pub fn name(&mut self, src: NodeId, dst: NodeId) {
-        if self.mishaps.pairs.len() < NAMED && !self.mishaps.pairs.contains(&(src, dst)) {
+        if self.mishaps.pairs.len() < MAX_NAMED_PAIRS && !self.mishaps.pairs.contains(&(src, dst)) {
             self.mishaps.pairs.push((src, dst));
         }
     }

@@ -1,7 +1,7 @@
 //! Work in lockstep, without an event for each message.
 
 use super::link_counts::LinkCounts;
-use super::{Alone, CountedStep, Observer, Outcome, Passed, Progress, Stop, Watch, Wires};
+use super::{Alone, CountedStep, LinkProperties, Observer, Outcome, Passed, Progress, Stop, Watch};
 use crate::base::threads;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
@@ -38,14 +38,14 @@ pub struct Steps<'a> {
     router: &'a dyn Router,
     placement: &'a Placement,
     work: Lockstep<'a>,
-    wires: Wires,
-    /// Reason why the next step waits for this one.
-    because: Because,
+    wires: LinkProperties,
+    /// Reason why each step waits for the previous one.
+    sync: StepSync,
 }
 
 /// Reason why a step begins when all messages of the previous step have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Because {
+pub enum StepSync {
     /// A barrier ends every step.
     Barrier,
     /// Each rank sends its next message when its previous one has arrived, and all arrive together.
@@ -54,7 +54,7 @@ pub enum Because {
 
 /// Smallest number of messages of different sizes that are counted instead of played. Counting gives only the
 /// time of the last arrival, so it replaces playing only where playing would take too long.
-const FEWEST_PASSED: u64 = 1 << 28;
+const MIN_PASSED: u64 = 1 << 28;
 
 /// Messages that one thread counts between two looks at the watch. With many ranks it counts up to
 /// [`STEPS_A_TURN`] steps of at most [`MOST_MESSAGES_A_TURN`] messages: an observer goes through the ranks
@@ -99,11 +99,11 @@ impl<'a> Steps<'a> {
         router: &'a dyn Router,
         placement: &'a Placement,
         work: Lockstep<'a>,
-        because: Because,
+        sync: StepSync,
     ) -> Option<Self> {
         let fits =
             work.bytes > 0 && router.choice().is_none() && fabric.links().iter().all(|link| link.latency == Time::ZERO);
-        fits.then(|| Self { fabric, router, placement, work, wires: Wires::new(fabric, 1.0), because })
+        fits.then(|| Self { fabric, router, placement, work, wires: LinkProperties::new(fabric, 1.0), sync })
     }
 
     /// Runs to the end, or until the watch ends the run. Returns `None` where a step should be even but is
@@ -113,7 +113,7 @@ impl<'a> Steps<'a> {
         let total = u64::from(ranks) * u64::from(steps);
         if let Some(sent) = &self.work.passed_on {
             // Here the time of a message on a link stays unknown, too.
-            let is_passed = total >= FEWEST_PASSED && !observer.asks_links();
+            let is_passed = total >= MIN_PASSED && !observer.asks_links();
             return is_passed.then(|| self.pass_on(&**sent, observer)).flatten();
         }
         let asks_links = observer.asks_links();
@@ -250,9 +250,9 @@ impl<'a> Steps<'a> {
             }
         }
         let slowest = self.slowest(&worker.counts);
-        let keeps_step = match self.because {
-            Because::Barrier => true,
-            Because::Even => !at_home && self.is_even(slowest, worker),
+        let keeps_step = match self.sync {
+            StepSync::Barrier => true,
+            StepSync::Even => !at_home && self.is_even(slowest, worker),
         };
         *rate = keeps_step.then_some(slowest);
         if asks_links {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Because, Flight, Observer, Outcome, Passed, Simulation, Steps, Stop};
+use super::{Flight, Observer, Outcome, Passed, Simulation, StepSync, Steps, Stop};
 use crate::diagnostic::Sources;
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, LinkId, RankId};
@@ -272,8 +272,8 @@ fn blocks_of_several_sizes_are_passed_on_as_if_played() {
         let work = pattern.lockstep().unwrap();
         let Some(sent) = &work.passed_on else { continue };
         uneven += 1;
-        for (because, injection) in [(Because::Even, Injection::Queue), (Because::Barrier, Injection::Barrier)] {
-            let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), because).unwrap();
+        for (sync, injection) in [(StepSync::Even, Injection::Queue), (StepSync::Barrier, Injection::Barrier)] {
+            let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), sync).unwrap();
             let (mut counted, mut played) = (Carried::default(), Carried::default());
             let expected = {
                 let mut player = PatternPlayer::new(pattern.clone(), injection, Time::ZERO, 1);
@@ -303,6 +303,6 @@ fn blocks_that_meet_are_played() {
     let pattern =
         crate::reading::from_toml::<PatternSpec>(ring).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
     let placement = PlacementSpec::parse("random").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
-    let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), Because::Even).unwrap();
+    let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), StepSync::Even).unwrap();
     assert_eq!(steps.pass_on(&|_| 1, &mut ()), None);
 }

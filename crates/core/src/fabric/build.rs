@@ -7,12 +7,12 @@ use crate::ids::VertexId;
 use crate::units::{Bandwidth, Time};
 
 /// Builder together with the capacities and latencies of its links.
-struct Links<F> {
+struct LinkBuilder<F> {
     builder: FabricBuilder,
     link: F,
 }
 
-impl<F: Fn(LinkRole) -> (Bandwidth, Time)> Links<F> {
+impl<F: Fn(LinkRole) -> (Bandwidth, Time)> LinkBuilder<F> {
     fn new(name: String, nodes: u32, switches: u32, link: F) -> Self {
         Self { builder: FabricBuilder::new(name, nodes, switches), link }
     }
@@ -42,7 +42,7 @@ impl Tree {
     /// Builds the fabric of this shape, whose [`Tree::size`] must fit in 32 bits.
     pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
         let switches = (1..=self.levels()).map(|level| self.switches(level)).sum();
-        let mut links = Links::new(name, self.nodes(), switches, link);
+        let mut links = LinkBuilder::new(name, self.nodes(), switches, link);
         links.builder.reserve((1..=self.levels()).map(|level| 2 * self.cables(level) as usize).sum());
         for level in 1..=self.levels() {
             let ends = self.ends_of_cables(level);
@@ -77,7 +77,7 @@ impl Grid {
     /// Builds the fabric of this shape.
     pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
         let nodes = self.positions();
-        let mut links = Links::new(name, nodes, if self.host_link { nodes } else { 0 }, link);
+        let mut links = LinkBuilder::new(name, nodes, if self.host_link { nodes } else { 0 }, link);
         if self.host_link {
             links.add_hosts(nodes);
         }
@@ -100,7 +100,7 @@ impl CrossbarGrid {
     pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
         let nodes = self.positions();
         let crossbars: u32 = (0..self.dims.len()).map(|dim| self.lines(dim)).sum();
-        let mut links = Links::new(name, nodes, crossbars + if self.host_link { nodes } else { 0 }, link);
+        let mut links = LinkBuilder::new(name, nodes, crossbars + if self.host_link { nodes } else { 0 }, link);
         if self.host_link {
             links.add_hosts(nodes);
         }

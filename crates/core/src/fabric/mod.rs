@@ -268,7 +268,7 @@ pub struct Fabric {
     family: Arc<dyn Family>,
     labels: Labels,
     routes: Option<RouteTable>,
-    own: Option<Own>,
+    own: Option<UnsharedLinks>,
     /// Changes of links over time, given by a file.
     timetable: Option<Arc<Timetable>>,
     /// By link: true if it has failed; `None` if no link has failed.
@@ -292,7 +292,7 @@ pub struct Labels {
 
 /// Links whose whole bandwidth is available to each message.
 #[derive(Clone, Debug)]
-struct Own {
+struct UnsharedLinks {
     /// By link: true if messages do not share its bandwidth.
     is_own: IdVec<LinkId, bool>,
     /// True if such a link is narrower than all shared links of a route.
@@ -391,7 +391,7 @@ impl FabricBuilder {
         // makes it far more than messages that fit in memory take together.
         let times = if limits { 1e9 } else { 1.0 };
         let ample = Bandwidth::from_bytes_per_second(times * sum.bytes_per_second());
-        self.fabric.own = Some(Own { is_own, limits, ample });
+        self.fabric.own = Some(UnsharedLinks { is_own, limits, ample });
     }
 
     /// Sets the changes of links over time, such as profiles given by a file.

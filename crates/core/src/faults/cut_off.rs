@@ -31,18 +31,18 @@ impl CutOff {
             return Self { pairs: Some(0), first: Vec::new() };
         }
         if fabric.links().iter().any(|link| link.ends.is_none()) || fabric.routes().is_some() {
-            return Self::asked(fabric, router);
+            return Self::by_pairs(fabric, router);
         }
-        Self::searched(fabric)
+        Self::by_components(fabric)
     }
 
     /// Returns true if a pair may be cut off.
-    pub fn may_be(&self) -> bool {
+    pub fn may_exist(&self) -> bool {
         self.pairs != Some(0)
     }
 
     /// Checks each pair.
-    fn asked(fabric: &Fabric, router: &dyn Router) -> Self {
+    fn by_pairs(fabric: &Fabric, router: &dyn Router) -> Self {
         let nodes = u64::from(fabric.nodes());
         if nodes * nodes > MOST_ASKED {
             return Self::default();
@@ -60,7 +60,7 @@ impl CutOff {
 
     /// Searches the connected parts of the remaining fabric. Messages do not cross nodes, except those on
     /// network links.
-    fn searched(fabric: &Fabric) -> Self {
+    fn by_components(fabric: &Fabric) -> Self {
         let (graph, open) = (fabric.graph(), fabric.crossable());
         // Strongly connected parts, and the parts that each leads to.
         let mut crossed: DiGraph<(), ()> = DiGraph::with_capacity(graph.node_count(), graph.edge_count());
@@ -148,7 +148,7 @@ mod tests {
             for name in ["shortest-path", "d-mod-k", "minimal"] {
                 let router = RoutingSpec::parse_name(name).unwrap().build(&left, 1).unwrap();
                 let found = CutOff::of(&left, &*router);
-                let asked = CutOff::asked(&left, &*router);
+                let asked = CutOff::by_pairs(&left, &*router);
                 assert_eq!(found.pairs, asked.pairs, "{name}, {failed:?}");
                 assert_eq!(found.first.len(), asked.first.len(), "{name}, {failed:?}");
                 assert!(found.first.iter().all(|&(src, dst)| !router.reaches(src, dst)), "{name}, {failed:?}");

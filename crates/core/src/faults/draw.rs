@@ -14,7 +14,7 @@ use crate::topology::OneOrList;
 use crate::units::{Bandwidth, Time};
 
 /// Faults drawn and named by a specification.
-pub(super) struct Drawn {
+pub(super) struct DrawnFaults {
     pub timetable: Timetable,
     /// Switches that fail at the start.
     pub switches: Vec<VertexId>,
@@ -31,7 +31,7 @@ enum Cause {
 
 /// Change of a link or a switch.
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum ChangeKind {
     Down,
     Up,
     /// A part of the original bandwidth.
@@ -41,28 +41,29 @@ enum What {
 
 /// Change at a time, with the place of the specification that asks for it.
 #[derive(Clone, Copy, Debug)]
-struct Happening {
+struct PlannedChange {
     at: Time,
-    what: What,
+    what: ChangeKind,
     written: Option<Span>,
     is_drawn: bool,
 }
 
 /// Changes of links and switches, collected from a specification.
-struct Collected<'a> {
+struct PlannedChanges<'a> {
     fabric: &'a Fabric,
-    links: BTreeMap<LinkId, Vec<Happening>>,
-    switches: BTreeMap<VertexId, Vec<Happening>>,
+    links: BTreeMap<LinkId, Vec<PlannedChange>>,
+    switches: BTreeMap<VertexId, Vec<PlannedChange>>,
     mistakes: Vec<Diagnostic>,
 }
 
 /// Returns all changes that a specification makes to the links of a fabric.
-pub(super) fn drawn(spec: &FaultsSpec, fabric: &Fabric, seed: u64) -> Result<Drawn, Vec<Diagnostic>> {
-    let mut all = Collected { fabric, links: BTreeMap::new(), switches: BTreeMap::new(), mistakes: Vec::new() };
+pub(super) fn drawn(spec: &FaultsSpec, fabric: &Fabric, seed: u64) -> Result<DrawnFaults, Vec<Diagnostic>> {
+    let mut all = PlannedChanges { fabric, links: BTreeMap::new(), switches: BTreeMap::new(), mistakes: Vec::new() };
     let mut names = Names::new(fabric);
     let seed = spec.seed.unwrap_or(seed);
     let at = spec.at.as_ref().map_or(Time::ZERO, |at| **at);
-    let what = spec.bandwidth.as_ref().map_or(Some(What::Down), |text| all.bandwidth(text)).unwrap_or(What::Down);
+    let what =
+        spec.bandwidth.as_ref().map_or(Some(ChangeKind::Down), |text| all.bandwidth(text)).unwrap_or(ChangeKind::Down);
     if let Some(which) = &spec.links {
         all.links(which, spec.node_links.as_ref(), (at, what), seed, &mut names);
     } else if let Some(node_links) = &spec.node_links {
@@ -82,19 +83,19 @@ pub(super) fn drawn(spec: &FaultsSpec, fabric: &Fabric, seed: u64) -> Result<Dra
     all.finish()
 }
 
-impl Collected<'_> {
+impl PlannedChanges<'_> {
     /// Parses the remaining bandwidth of links.
-    fn bandwidth(&mut self, text: &Located<String>) -> Option<What> {
+    fn bandwidth(&mut self, text: &Located<String>) -> Option<ChangeKind> {
         let nothing = "nothing goes over a link without bandwidth";
         let down = "write `state = \"down\"` of an event; links and switches fail where no bandwidth is said";
         let wrong = |message: String, help: &str| Diagnostic::new("wrong-value", message).at_value(text).help(help);
         let found = match part(text) {
             Some(Ok(0.0)) => Err(wrong(nothing.to_owned(), down)),
-            Some(Ok(part)) => Ok(What::Part(part)),
+            Some(Ok(part)) => Ok(ChangeKind::Part(part)),
             Some(Err(message)) => Err(wrong(message, "a part above 0 %, up to 100 %, is expected: \"50 %\"")),
             None => match text.parse::<Bandwidth>() {
                 Ok(rate) if rate.bytes_per_second() <= 0.0 => Err(wrong(nothing.to_owned(), down)),
-                Ok(rate) => Ok(What::Rate(rate)),
+                Ok(rate) => Ok(ChangeKind::Rate(rate)),
                 Err(error) => Err(wrong(error.to_string(), "write a part, \"50 %\", or a bandwidth, \"10 GB/s\"")),
             },
         };
@@ -115,7 +116,7 @@ impl Collected<'_> {
         &mut self,
         which: &Located<OneOrList<String>>,
         node_links: Option<&Located<bool>>,
-        (at, what): (Time, What),
+        (at, what): (Time, ChangeKind),
         seed: u64,
         names: &mut Names<'_>,
     ) {
@@ -131,7 +132,7 @@ impl Collected<'_> {
             }
             // The first `count` of a fixed order: parts that fail at 1 % also fail at 5 %.
             Stream::new(seed, "faults.links").shuffle(&mut cables);
-            let drawn = Happening { at, what, written: which.span(), is_drawn: true };
+            let drawn = PlannedChange { at, what, written: which.span(), is_drawn: true };
             for link in cables.into_iter().take(count).flatten() {
                 self.links.entry(link).or_default().push(drawn);
             }
@@ -144,7 +145,7 @@ impl Collected<'_> {
         for name in listed(which) {
             match names.link(&name) {
                 Ok(links) => {
-                    let named = Happening { at, what, written: name.span(), is_drawn: false };
+                    let named = PlannedChange { at, what, written: name.span(), is_drawn: false };
                     links.into_iter().for_each(|link| self.links.entry(link).or_default().push(named));
                 }
                 Err(mistake) => self.mistakes.push(mistake),
@@ -155,7 +156,7 @@ impl Collected<'_> {
     fn switches(
         &mut self,
         which: &Located<OneOrList<String>>,
-        (at, what): (Time, What),
+        (at, what): (Time, ChangeKind),
         seed: u64,
         names: &mut Names<'_>,
     ) {
@@ -167,7 +168,7 @@ impl Collected<'_> {
                 self.mistakes.push(diagnostic.at_value(which).help("its nodes are joined directly; name `links`"));
             }
             Stream::new(seed, "faults.switches").shuffle(&mut switches);
-            let drawn = Happening { at, what, written: which.span(), is_drawn: true };
+            let drawn = PlannedChange { at, what, written: which.span(), is_drawn: true };
             for switch in switches.into_iter().take(count) {
                 self.switches.entry(switch).or_default().push(drawn);
             }
@@ -176,7 +177,7 @@ impl Collected<'_> {
         for name in listed(which) {
             match names.switch(&name) {
                 Ok(switch) => {
-                    let named = Happening { at, what, written: name.span(), is_drawn: false };
+                    let named = PlannedChange { at, what, written: name.span(), is_drawn: false };
                     self.switches.entry(switch).or_default().push(named);
                 }
                 Err(mistake) => self.mistakes.push(mistake),
@@ -189,8 +190,8 @@ impl Collected<'_> {
         let at = at.as_ref().map_or(Time::ZERO, |at| **at);
         let mistake = |message: &str, help: &str| Diagnostic::new("wrong-choice", message).at_value(event).help(help);
         let what = match (state, bandwidth) {
-            (Some(StateSpec::Down), None) => Some(What::Down),
-            (Some(StateSpec::Up), None) => Some(What::Up),
+            (Some(StateSpec::Down), None) => Some(ChangeKind::Down),
+            (Some(StateSpec::Up), None) => Some(ChangeKind::Up),
             (None, Some(text)) => self.bandwidth(text),
             (Some(_), Some(_)) => {
                 self.mistakes
@@ -203,7 +204,8 @@ impl Collected<'_> {
                 None
             }
         };
-        let happening = |name: &Located<String>, what| Happening { at, what, written: name.span(), is_drawn: false };
+        let happening =
+            |name: &Located<String>, what| PlannedChange { at, what, written: name.span(), is_drawn: false };
         match (link, switch) {
             (Some(name), None) => match (names.link(name), what) {
                 (Ok(links), Some(what)) => {
@@ -222,23 +224,28 @@ impl Collected<'_> {
     }
 
     /// Checks that nothing fails twice and that only failed parts come back.
-    fn check(&mut self, name: &str, happenings: &mut [Happening], told: &mut BTreeSet<(Option<usize>, &'static str)>) {
+    fn check(
+        &mut self,
+        name: &str,
+        happenings: &mut [PlannedChange],
+        told: &mut BTreeSet<(Option<usize>, &'static str)>,
+    ) {
         happenings.arrange_by_key(|happening| happening.at);
-        let mut down: Option<Happening> = None;
+        let mut down: Option<PlannedChange> = None;
         for happening in happenings.iter() {
             let message = match (happening.what, &down) {
-                (What::Down, Some(before)) if !happening.is_drawn && !before.is_drawn => {
+                (ChangeKind::Down, Some(before)) if !happening.is_drawn && !before.is_drawn => {
                     Some(("fails-twice", format!("`{name}` has failed already"), "it fails again before it came back"))
                 }
-                (What::Up, None) => {
+                (ChangeKind::Up, None) => {
                     Some(("not-failed", format!("`{name}` has not failed"), "there is nothing to come back"))
                 }
                 _ => None,
             };
             match happening.what {
-                What::Down => down = Some(*happening),
-                What::Up => down = None,
-                What::Part(_) | What::Rate(_) => {}
+                ChangeKind::Down => down = Some(*happening),
+                ChangeKind::Up => down = None,
+                ChangeKind::Part(_) | ChangeKind::Rate(_) => {}
             }
             if let Some((code, message, label)) = message
                 && told.insert((happening.written.map(|span| span.start), code))
@@ -249,7 +256,7 @@ impl Collected<'_> {
     }
 
     /// Builds the timetable of all links.
-    fn finish(mut self) -> Result<Drawn, Vec<Diagnostic>> {
+    fn finish(mut self) -> Result<DrawnFaults, Vec<Diagnostic>> {
         let (mut links, mut switches) = (std::mem::take(&mut self.links), std::mem::take(&mut self.switches));
         // A cable is two links: a mistake of both is reported once.
         let mut told = BTreeSet::new();
@@ -262,17 +269,17 @@ impl Collected<'_> {
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }
-        let starts_down = |happenings: &Vec<Happening>| {
+        let starts_down = |happenings: &Vec<PlannedChange>| {
             let first = happenings.iter().filter(|happening| happening.at == Time::ZERO);
             first.fold(false, |down, happening| match happening.what {
-                What::Down => true,
-                What::Up => false,
-                What::Part(_) | What::Rate(_) => down,
+                ChangeKind::Down => true,
+                ChangeKind::Up => false,
+                ChangeKind::Part(_) | ChangeKind::Rate(_) => down,
             })
         };
         let failed =
             switches.iter().filter(|(_, happenings)| starts_down(happenings)).map(|(switch, _)| *switch).collect();
-        let mut tracks: BTreeMap<(LinkId, Cause), Vec<Happening>> =
+        let mut tracks: BTreeMap<(LinkId, Cause), Vec<PlannedChange>> =
             links.into_iter().map(|(link, happenings)| ((link, Cause::Link), happenings)).collect();
         for (id, link) in self.fabric.links().iter_ids() {
             let Some((from, to)) = link.ends else { continue };
@@ -284,22 +291,22 @@ impl Collected<'_> {
         }
         let mut timetable = Timetable::default();
         for ((link, _), happenings) in tracks {
-            let change = |happening: &Happening| {
+            let change = |happening: &PlannedChange| {
                 let capacity = self.fabric.link(link).capacity;
                 let change = match happening.what {
-                    What::Down => LinkChange::Down,
-                    What::Up => LinkChange::Up,
-                    What::Part(part) => {
+                    ChangeKind::Down => LinkChange::Down,
+                    ChangeKind::Up => LinkChange::Up,
+                    ChangeKind::Part(part) => {
                         LinkChange::Bandwidth(Bandwidth::from_bytes_per_second(part * capacity.bytes_per_second()))
                     }
-                    What::Rate(rate) => LinkChange::Bandwidth(rate),
+                    ChangeKind::Rate(rate) => LinkChange::Bandwidth(rate),
                 };
                 (happening.at, change)
             };
             let added = timetable.add(link, happenings.iter().map(change).collect(), None);
             added.map_err(|message| vec![Diagnostic::new("wrong-value", message)])?;
         }
-        Ok(Drawn { timetable, switches: failed })
+        Ok(DrawnFaults { timetable, switches: failed })
     }
 }
 

@@ -76,7 +76,7 @@ impl Faults {
         (routing, own): (&RoutingSpec, &Arc<dyn Router>),
         seed: u64,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let draw::Drawn { mut timetable, switches } = draw::drawn(spec, whole, seed)?;
+        let draw::DrawnFaults { mut timetable, switches } = draw::drawn(spec, whole, seed)?;
         if let Some(profiles) = whole.timetable() {
             timetable.join(profiles.clone());
         }
@@ -103,12 +103,12 @@ impl Faults {
             true => Arc::clone(whole),
             false => Arc::new(whole.altered(&failed, &capacities)),
         };
-        let mut routers = BTreeMap::from([(failed.clone(), routing.on_what_is_left(own, &at_start, seed)?)]);
+        let mut routers = BTreeMap::from([(failed.clone(), routing.on_remaining_fabric(own, &at_start, seed)?)]);
         if timetable.changes_later() {
             for down in later_sets(&timetable)? {
                 if let Entry::Vacant(routes) = routers.entry(down) {
                     let left = Arc::new(whole.altered(routes.key(), &[]));
-                    routes.insert(routing.on_what_is_left(own, &left, seed)?);
+                    routes.insert(routing.on_remaining_fabric(own, &left, seed)?);
                 }
             }
         } else {
@@ -171,7 +171,7 @@ impl Faults {
 
     /// Returns true if a run has to handle faults: later events, or messages without a path.
     pub fn concern_runs(&self) -> bool {
-        self.has_events() || self.cut_off.may_be()
+        self.has_events() || self.cut_off.may_exist()
     }
 
     /// Returns the links that have failed at the start.

@@ -88,7 +88,7 @@ impl FaultsSpec {
     }
 
     /// Returns true if the specification is not empty; it may be wrong.
-    pub fn says_anything(&self) -> bool {
+    pub fn is_given(&self) -> bool {
         let Self { node_links, bandwidth, at, .. } = self;
         node_links.is_some() || bandwidth.is_some() || at.is_some()
     }

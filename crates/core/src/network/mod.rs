@@ -8,5 +8,5 @@ mod whole;
 
 pub use parts::NetworkParts;
 #[doc(hidden)]
-pub use parts::{Part, of_moves};
+pub use parts::{Part, transport_mistakes};
 pub use whole::Network;

@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::fabric::Fabric;
 use crate::faults::Faults;
 use crate::placement::Placement;
-use crate::routing::{Choice, Manner, Router, RoutingSpec};
+use crate::routing::{Choice, ChoiceKind, Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::transport::TransportSpec;
 use crate::transport::packet::Model;
@@ -52,7 +52,7 @@ type Misfits = Vec<(Part, Diagnostic)>;
 
 /// Returns the mistakes in how messages move that do not depend on the fabric. A part that is not given has
 /// its default.
-pub fn of_moves(sharing: Option<&SharingSpec>, transport: Option<&TransportSpec>) -> Misfits {
+pub fn transport_mistakes(sharing: Option<&SharingSpec>, transport: Option<&TransportSpec>) -> Misfits {
     let mut misfits = Misfits::new();
     misfits.extend(sharing.into_iter().flat_map(SharingSpec::check).map(|found| (Part::Sharing, found)));
     misfits.extend(transport.into_iter().flat_map(TransportSpec::check).map(|found| (Part::Transport, found)));
@@ -142,14 +142,14 @@ impl NetworkParts {
 
     /// Finds a routing rule under which messages cannot be simulated.
     fn paths(&self) -> Option<(Part, Diagnostic)> {
-        let diagnostic = match self.router.choice().map(Choice::manner)? {
-            Manner::Bound => Diagnostic::new(
+        let diagnostic = match self.router.choice().map(Choice::kind)? {
+            ChoiceKind::Bound => Diagnostic::new(
                 "routing-misfit",
                 "messages cannot be simulated under a rule that is known by its loads only",
             )
             .label("mixes paths for all traffic together")
             .help("`hayase throughput` counts its loads; `ugal-g` chooses message by message"),
-            Manner::Split if !self.transport.takes_splits(&self.sharing) => {
+            ChoiceKind::Split if !self.transport.takes_splits(&self.sharing) => {
                 let message = format!("flows under sharing {} go over one path", self.sharing.name());
                 Diagnostic::new("routing-misfit", message).label("splits each message over several paths").help(
                     "max-min or equal-share shares among several; use a rule with one path for each message (ecmp, \

@@ -7,7 +7,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::parts::{NetworkParts, of_moves};
+use super::parts::{NetworkParts, transport_mistakes};
 use crate::diagnostic::{Invalid, Sources};
 use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
@@ -45,7 +45,7 @@ impl NetworkParts {
     /// sharing policy for several paths, and links that change need a transport that can follow. Ranks must
     /// be on existing nodes.
     pub fn build(self) -> Result<Network, Invalid> {
-        let moves = of_moves(Some(&self.sharing), Some(&self.transport));
+        let moves = transport_mistakes(Some(&self.sharing), Some(&self.transport));
         let found = moves.into_iter().chain(self.misfits());
         let diagnostics: Vec<_> = found.map(|(_, diagnostic)| diagnostic).collect();
         match diagnostics.is_empty() {
@@ -167,7 +167,7 @@ impl Network {
             }
             sharing => sharing,
         };
-        let for_now: Arc<dyn Router> = Arc::new(ForNow(Arc::clone(router)));
+        let for_now: Arc<dyn Router> = Arc::new(ChangingRoutes(Arc::clone(router)));
         self.transport.build_known(fabric, &for_now, placement, sharing, load, metered)
     }
 
@@ -222,9 +222,9 @@ impl Network {
 
 /// Routes that may change later: it hides all properties that hold for all routes.
 #[derive(Debug)]
-struct ForNow(Arc<dyn Router>);
+struct ChangingRoutes(Arc<dyn Router>);
 
-impl Router for ForNow {
+impl Router for ChangingRoutes {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         self.0.route(src, dst, route);
     }

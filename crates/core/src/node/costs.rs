@@ -140,15 +140,15 @@ impl Costs {
 impl Default for Costs {
     /// Creates costs of zero.
     fn default() -> Self {
-        Self::new(Nothing)
+        Self::new(NoCosts)
     }
 }
 
 /// Costs of zero for messages of any length.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nothing;
+pub(super) struct NoCosts;
 
-impl CostsByLength for Nothing {
+impl CostsByLength for NoCosts {
     fn message(&self, _bytes: u64) -> MessageCosts {
         MessageCosts::default()
     }

@@ -1,6 +1,6 @@
 //! The ideal node: sending and receiving cost nothing.
 
-use super::costs::{Costs, Nothing};
+use super::costs::{Costs, NoCosts};
 use super::model::{NodeFacts, NodeModel, Playing};
 
 /// `[node.ideal]`: no options. Without a fabric messages arrive when they are sent, and a program takes only
@@ -14,7 +14,7 @@ impl NodeModel for IdealSpec {
     }
 
     fn playing(&self) -> Playing {
-        Playing::AtCosts(Costs::new(Nothing))
+        Playing::AtCosts(Costs::new(NoCosts))
     }
 
     fn facts(&self) -> NodeFacts {

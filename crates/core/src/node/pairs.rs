@@ -32,11 +32,11 @@ use crate::ids::RankId;
 #[serde(try_from = "String", into = "String")]
 pub struct Pairs {
     text: String,
-    which: Which,
+    rule: PairRule,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Which {
+enum PairRule {
     /// From one set to the other, and optionally back.
     Sets { from: Set, to: Set, both_ways: bool },
     /// Among consecutive ranks of each node, with this number of ranks per node.
@@ -67,19 +67,19 @@ impl Pairs {
     /// Returns true if messages from `src` to `dst` are included.
     #[inline]
     pub fn hold(&self, src: RankId, dst: RankId) -> bool {
-        match &self.which {
-            Which::Sets { from, to, both_ways } => {
+        match &self.rule {
+            PairRule::Sets { from, to, both_ways } => {
                 from.holds(src) && to.holds(dst) || *both_ways && from.holds(dst) && to.holds(src)
             }
-            Which::Nodes(size) => src.0 / size == dst.0 / size,
+            PairRule::Nodes(size) => src.0 / size == dst.0 / size,
         }
     }
 
     /// Returns the largest rank that the text names.
     pub fn largest(&self) -> Option<u32> {
-        match &self.which {
-            Which::Sets { from, to, .. } => from.0.iter().chain(&to.0).map(|&(_, last)| last).max(),
-            Which::Nodes(_) => None,
+        match &self.rule {
+            PairRule::Sets { from, to, .. } => from.0.iter().chain(&to.0).map(|&(_, last)| last).max(),
+            PairRule::Nodes(_) => None,
         }
     }
 }
@@ -93,8 +93,8 @@ impl FromStr for Pairs {
                 "`{text}` names no pairs of ranks; write 0-7:8-15 (between two sets), 0-7>8-15 (one way), 0-7 (among them) or node:8"
             )
         };
-        let which = if let Some(size) = text.strip_prefix("node:") {
-            Which::Nodes(size.parse::<u32>().ok().filter(|&size| size > 0).ok_or_else(wrong)?)
+        let rule = if let Some(size) = text.strip_prefix("node:") {
+            PairRule::Nodes(size.parse::<u32>().ok().filter(|&size| size > 0).ok_or_else(wrong)?)
         } else {
             let (from, to, both_ways) = match (text.split_once(':'), text.split_once('>')) {
                 (Some((a, b)), _) => (a, b, true),
@@ -102,9 +102,9 @@ impl FromStr for Pairs {
                 _ => (text, text, false),
             };
             let set = |text| Set::read(text).ok_or_else(wrong);
-            Which::Sets { from: set(from)?, to: set(to)?, both_ways }
+            PairRule::Sets { from: set(from)?, to: set(to)?, both_ways }
         };
-        Ok(Self { text: text.to_owned(), which })
+        Ok(Self { text: text.to_owned(), rule })
     }
 }
 

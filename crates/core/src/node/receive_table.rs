@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::costs::{CostsByLength, MessageCosts, Nothing};
+use super::costs::{CostsByLength, MessageCosts, NoCosts};
 use super::pairs::Pairs;
 use crate::ids::RankId;
 use crate::units::Time;
@@ -82,6 +82,6 @@ impl CostsByLength for ReceiveTable {
     }
 
     fn on_fabric(&self) -> Arc<dyn CostsByLength> {
-        Arc::new(Nothing)
+        Arc::new(NoCosts)
     }
 }

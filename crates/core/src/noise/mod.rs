@@ -16,5 +16,5 @@ mod tests;
 
 pub use numbers::Numbers;
 pub use processors::{Added, Processors, Work};
-pub use slow::{Ground, Slow};
+pub use slow::{NoiseContext, Slow};
 pub use spec::{Distribution, NoiseSpec, NoiseTables, Phase, Speed, StragglerSpec};

@@ -9,7 +9,7 @@ use crate::ids::RankId;
 use crate::units::Time;
 
 /// Number of periods above which whole periods are skipped at once.
-const MANY: f64 = 4.0;
+const SKIPPED_PERIODS: f64 = 4.0;
 
 /// Kind of work of a processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,8 +103,8 @@ impl Processors {
         let end = match &self.slow.noise {
             Some(stops) if stops.has(all) => match stops.period {
                 Some(period) => {
-                    pass(cursor, stops, all, period, self.begun + now.ps());
-                    through(*cursor, &self.slow, stops, all, period, (from, asked))
+                    advance_to(cursor, stops, all, period, self.begun + now.ps());
+                    end_of_work(*cursor, &self.slow, stops, all, period, (from, asked))
                 }
                 None => {
                     let end = self.slow.unstopped(all, from, asked);
@@ -150,9 +150,9 @@ impl Cursor {
 }
 
 /// Advances to the first stop that is not over at this time.
-fn pass(cursor: &mut Cursor, stops: &Stops, rank: u32, period: f64, time: f64) {
+fn advance_to(cursor: &mut Cursor, stops: &Stops, rank: u32, period: f64, time: f64) {
     let periods = (time - cursor.end) / period;
-    if stops.distribution == Distribution::Fixed && periods > MANY {
+    if stops.distribution == Distribution::Fixed && periods > SKIPPED_PERIODS {
         *cursor = cursor.ahead(periods as i64 - 1, stops, rank, period);
     }
     while cursor.end <= time {
@@ -161,9 +161,9 @@ fn pass(cursor: &mut Cursor, stops: &Stops, rank: u32, period: f64, time: f64) {
 }
 
 /// Returns the end of work that begins at a time, including the stops during the work \[ps\].
-fn through(mut stop: Cursor, slow: &Slow, stops: &Stops, rank: u32, period: f64, (begin, work): (f64, f64)) -> f64 {
+fn end_of_work(mut stop: Cursor, slow: &Slow, stops: &Stops, rank: u32, period: f64, (begin, work): (f64, f64)) -> f64 {
     let (mut now, mut left) = (begin, work);
-    pass(&mut stop, stops, rank, period, now);
+    advance_to(&mut stop, stops, rank, period, now);
     // With stops of one length at one speed, the same work is done in each period.
     let each = match stops.distribution {
         Distribution::Fixed => slow.constant_speed(rank).map(|speed| (period - stops.length) * speed),
@@ -182,7 +182,7 @@ fn through(mut stop: Cursor, slow: &Slow, stops: &Stops, rank: u32, period: f64,
         }
         now = stop.end;
         if let Some(each) = each
-            && left > MANY * each
+            && left > SKIPPED_PERIODS * each
         {
             let periods = (left / each).floor() - 1.0;
             left -= periods * each;

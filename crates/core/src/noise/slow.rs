@@ -7,7 +7,7 @@ use crate::rng::{Mix, Stream};
 
 /// Ranks, nodes and jobs to which tables of noise and stragglers apply.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ground<'a> {
+pub struct NoiseContext<'a> {
     /// Number of ranks.
     pub ranks: u32,
     /// Number of nodes, and the node of each rank; `None` if there are no nodes.
@@ -85,13 +85,13 @@ impl Slow {
     pub fn new(
         noise: Option<&NoiseSpec>,
         stragglers: &[Located<StragglerSpec>],
-        ground: &Ground<'_>,
+        context: &NoiseContext<'_>,
     ) -> Result<Option<Self>, Vec<Diagnostic>> {
         let mut mistakes = Vec::new();
-        let noise = noise.and_then(|noise| stops(noise, ground, &mut mistakes));
-        let mut speeds = vec![Vec::new(); if stragglers.is_empty() { 0 } else { ground.ranks as usize }];
+        let noise = noise.and_then(|noise| stops(noise, context, &mut mistakes));
+        let mut speeds = vec![Vec::new(); if stragglers.is_empty() { 0 } else { context.ranks as usize }];
         for (number, straggler) in stragglers.iter().enumerate() {
-            add(straggler, number, ground, &mut speeds, &mut mistakes);
+            add(straggler, number, context, &mut speeds, &mut mistakes);
         }
         if !mistakes.is_empty() {
             return Err(mistakes);
@@ -103,7 +103,7 @@ impl Slow {
         if slow.is_empty() && noise.is_none() {
             return Ok(None);
         }
-        Ok(Some(Self { ranks: ground.ranks, speeds, stragglers: slow, noise }))
+        Ok(Some(Self { ranks: context.ranks, speeds, stragglers: slow, noise }))
     }
 
     /// Number of ranks.
@@ -173,17 +173,17 @@ impl Slow {
 }
 
 /// Returns the stops of a table; `None` if they take no time.
-fn stops(spec: &NoiseSpec, ground: &Ground<'_>, mistakes: &mut Vec<Diagnostic>) -> Option<Stops> {
+fn stops(spec: &NoiseSpec, context: &NoiseContext<'_>, mistakes: &mut Vec<Diagnostic>) -> Option<Stops> {
     mistakes.extend(spec.check());
     let mut has = Vec::new();
     if let Some(ranks) = &spec.ranks {
         match ranks.largest() {
             None => mistakes.push(Diagnostic::new("wrong-value", "noise on no rank").at_value(ranks)),
-            Some(largest) if largest >= ground.ranks => {
-                mistakes.push(unknown("rank", largest, ground.ranks).at_value(ranks));
+            Some(largest) if largest >= context.ranks => {
+                mistakes.push(unknown("rank", largest, context.ranks).at_value(ranks));
             }
             Some(_) => {
-                has = vec![false; ground.ranks as usize];
+                has = vec![false; context.ranks as usize];
                 ranks.all().for_each(|rank| has[rank as usize] = true);
             }
         }
@@ -191,7 +191,7 @@ fn stops(spec: &NoiseSpec, ground: &Ground<'_>, mistakes: &mut Vec<Diagnostic>) 
     if spec.length.ps() <= 0.0 {
         return None;
     }
-    let seed = spec.seed.unwrap_or(ground.seed);
+    let seed = spec.seed.unwrap_or(context.seed);
     let random = spec.phase.as_deref().copied().unwrap_or_default() == Phase::Random;
     Some(Stops {
         length: spec.length.ps(),
@@ -213,12 +213,12 @@ fn unknown(what: &str, number: u32, of: u32) -> Diagnostic {
 fn add(
     spec: &Located<StragglerSpec>,
     number: usize,
-    ground: &Ground<'_>,
+    context: &NoiseContext<'_>,
     speeds: &mut [Vec<Window>],
     mistakes: &mut Vec<Diagnostic>,
 ) {
     let before = mistakes.len();
-    let Some(ranks) = ranks_of(spec, number, ground, mistakes) else { return };
+    let Some(ranks) = ranks_of(spec, number, context, mistakes) else { return };
     let from = spec.start.as_ref().map_or(0.0, |start| start.ps());
     let until = spec.until.as_ref().map_or(f64::INFINITY, |until| until.ps());
     if let Some(end) = spec.until.as_ref().filter(|_| until <= from) {
@@ -247,21 +247,21 @@ fn add(
 fn ranks_of(
     spec: &Located<StragglerSpec>,
     number: usize,
-    ground: &Ground<'_>,
+    context: &NoiseContext<'_>,
     mistakes: &mut Vec<Diagnostic>,
 ) -> Option<Vec<u32>> {
     let (first, of) = match &spec.job {
-        None => (0, ground.ranks),
+        None => (0, context.ranks),
         Some(job) => {
             let mut before = 0;
             let mut found = None;
-            for (name, ranks) in ground.jobs {
+            for (name, ranks) in context.jobs {
                 if *name == job.as_str() {
                     found = Some((before, *ranks));
                 }
                 before += ranks;
             }
-            let names: Vec<&str> = ground.jobs.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = context.jobs.iter().map(|(name, _)| *name).collect();
             let Some(found) = found else {
                 let diagnostic = Diagnostic::new("unknown-name", format!("there is no job `{}`", **job)).at_value(job);
                 mistakes.push(match names[..] {
@@ -289,7 +289,7 @@ fn ranks_of(
             among("rank", ranks, of, mistakes).then(|| ranks.all().map(|rank| first + rank).collect())
         }
         (None, Some(nodes), None) => {
-            let Some((all, on)) = ground.nodes else {
+            let Some((all, on)) = context.nodes else {
                 let diagnostic = Diagnostic::new("wrong-choice", "there are no nodes without a topology");
                 mistakes.push(diagnostic.at_value(nodes).help("name ranks, or a topology with -t"));
                 return None;
@@ -309,7 +309,7 @@ fn ranks_of(
                 return None;
             }
             let mut ranks: Vec<u32> = (first..first + of).collect();
-            Stream::new(ground.seed, &format!("straggler {number}")).shuffle(&mut ranks);
+            Stream::new(context.seed, &format!("straggler {number}")).shuffle(&mut ranks);
             ranks.truncate(**count as usize);
             ranks.sort_unstable();
             Some(ranks)

@@ -37,7 +37,7 @@ fn during(ranks: &str, speed: f64, start: f64, until: f64) -> StragglerSpec {
 
 fn slow(noise: Option<&NoiseSpec>, stragglers: &[StragglerSpec], ranks: u32, seed: u64) -> Arc<Slow> {
     let stragglers: Vec<Located<StragglerSpec>> = stragglers.iter().cloned().map(Located::from).collect();
-    Arc::new(Slow::new(noise, &stragglers, &Ground { ranks, seed, ..Ground::default() }).unwrap().unwrap())
+    Arc::new(Slow::new(noise, &stragglers, &NoiseContext { ranks, seed, ..NoiseContext::default() }).unwrap().unwrap())
 }
 
 fn all(slow: &Arc<Slow>) -> Processors {
@@ -189,8 +189,9 @@ fn rounding_is_no_delay() {
 #[test]
 fn stragglers_are_found_by_rank_node_job_and_draw() {
     let found = |spec: StragglerSpec| {
-        let ground = Ground { ranks: 6, nodes: Some((9, &[8, 7, 6, 5, 4, 3])), jobs: &[("a", 2), ("b", 4)], seed: 1 };
-        let slow = Slow::new(None, &[spec.into()], &ground);
+        let context =
+            NoiseContext { ranks: 6, nodes: Some((9, &[8, 7, 6, 5, 4, 3])), jobs: &[("a", 2), ("b", 4)], seed: 1 };
+        let slow = Slow::new(None, &[spec.into()], &context);
         slow.map(|slow| slow.map_or(Vec::new(), |slow| slow.stragglers().to_vec()))
     };
     let base = straggler("0,2-3", 0.5);
@@ -217,7 +218,7 @@ fn stragglers_are_found_by_rank_node_job_and_draw() {
 #[test]
 fn a_rank_is_slow_once_at_a_time_and_noise_leaves_it_some_time() {
     let both = |a: StragglerSpec, b: StragglerSpec| {
-        Slow::new(None, &[a.into(), b.into()], &Ground { ranks: 4, ..Ground::default() }).map(drop)
+        Slow::new(None, &[a.into(), b.into()], &NoiseContext { ranks: 4, ..NoiseContext::default() }).map(drop)
     };
     assert!(both(during("0-3", 0.5, 0.0, 10.0), during("3", 0.25, 10.0, 20.0)).is_ok());
     assert_eq!(both(during("0-3", 0.5, 0.0, 11.0), during("3", 0.25, 10.0, 20.0)).unwrap_err()[0].code, "two-choices");
@@ -228,7 +229,7 @@ fn a_rank_is_slow_once_at_a_time_and_noise_leaves_it_some_time() {
     assert_eq!(code(&fixed(1.0, Some(99e3))), Some("wrong-value"));
     assert_eq!(code(&noise(1.0, None, Distribution::Fixed, Some(Phase::Random))), Some("unused-option"));
     // A stop of no length has no effect.
-    let none = Slow::new(Some(&fixed(0.0, Some(1e6))), &[], &Ground { ranks: 4, ..Ground::default() });
+    let none = Slow::new(Some(&fixed(0.0, Some(1e6))), &[], &NoiseContext { ranks: 4, ..NoiseContext::default() });
     assert!(none.unwrap().is_none());
 }
 

@@ -3,7 +3,7 @@
 use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
 use super::options::{finish, once, table};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Mix;
 use crate::units::Bytes;
@@ -31,16 +31,16 @@ fn next() -> Located<i64> {
 }
 
 impl Rule for AdvSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
-        let groups = Groups::new(given.ground, ranks, self.group_size.as_ref())?;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
+        let groups = Groups::new(context.fabric, ranks, self.group_size.as_ref())?;
         let shift = self.k.rem_euclid(i64::from(groups.count())) as u32;
         if shift == 0 {
             let message = format!("{} groups on, of {}, every group sends to itself", *self.k, groups.count());
             let wrong = Diagnostic::new("bad-groups", message).at_value(&self.k);
             return Err(vec![wrong.label("no multiple of the number of groups")]);
         }
-        let draw = Adv { groups, shift, mix: Mix::new(given.seed, "adv") };
+        let draw = Adv { groups, shift, mix: Mix::new(context.seed, "adv") };
         finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }
 

@@ -6,7 +6,7 @@
 //! The messages are those of a program's [allgather](crate::collective).
 
 use super::options::table;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::base::choice::choice;
 use crate::collective::{Call, Operation};
@@ -36,8 +36,8 @@ table! {
 }
 
 impl Rule for AllgatherSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
         if *self.algorithm == Allgather::RecursiveDoubling && !ranks.is_power_of_two() {
             let message = format!("recursive doubling of an allgather is not defined for {ranks} ranks");
             return Err(vec![

@@ -6,7 +6,7 @@
 //! The messages are those of a program's [allreduce](crate::collective) whose vector may be split anywhere.
 
 use super::options::table;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::base::choice::choice;
 use crate::collective::{Call, Operation};
@@ -36,8 +36,8 @@ table! {
 }
 
 impl Rule for AllreduceSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
         Scheduled::of(&Call::equal(Operation::Allreduce, ranks, self.size.0), self.algorithm.name(), &self.size)
     }
 

@@ -6,8 +6,8 @@
 //! The messages are those of a program's [broadcast](crate::collective). But the segments of the chain are as
 //! even as possible, instead of all but the last of one size.
 
-use super::options::{rank_below, table, together, too_many, unused};
-use super::rule::{Built, Given, Rule};
+use super::options::{combine_mistakes, rank_below, table, too_many, unused};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::base::choice::choice;
 use crate::collective::{Call, Operation, Schedule};
@@ -49,7 +49,7 @@ table! {
 const USUAL_SEGMENTS: u32 = 16;
 
 impl Rule for BroadcastSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let mut mistakes = Vec::new();
         if *self.algorithm != Broadcast::PipelinedChain {
             let chosen = format!("algorithm \"{}\"", *self.algorithm);
@@ -57,7 +57,7 @@ impl Rule for BroadcastSpec {
             mistakes.extend(segments.map(|s| unused(s, "segments", &chosen, "\"pipelined-chain\"")));
             mistakes.extend(size.map(|s| unused(s, "segment-size", &chosen, "\"pipelined-chain\"")));
         }
-        let built = given.ranks(self.ranks).and_then(|ranks| {
+        let built = context.ranks(self.ranks).and_then(|ranks| {
             let mut mistakes = Vec::new();
             let root = rank_below(&self.root, ranks, "root").unwrap_or_else(|wrong| {
                 mistakes.push(wrong);
@@ -72,9 +72,9 @@ impl Rule for BroadcastSpec {
                     Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), &self.size)
                 }),
             };
-            together(mistakes, built)
+            combine_mistakes(mistakes, built)
         });
-        together(mistakes, built)
+        combine_mistakes(mistakes, built)
     }
 
     fn title(&self) -> String {

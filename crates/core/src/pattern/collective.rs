@@ -1,8 +1,8 @@
 //! Collectives by the algorithms of MPICH and Open MPI, as programs perform them: one call on all ranks.
 
 use super::Injection;
-use super::options::{finish, rank_below, table, together, too_many, unused};
-use super::rule::{Built, Given, Rule};
+use super::options::{combine_mistakes, finish, rank_below, table, too_many, unused};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::collective::{Algorithm, Call, Like, Operation, Plan, Schedule, unknown_algorithm};
 use crate::diagnostic::{Diagnostic, Located};
@@ -42,11 +42,11 @@ table! {
 }
 
 impl Rule for CollectiveSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let mistakes = self.mistakes();
         // Wrong options allow no plan.
         let sound = mistakes.is_empty();
-        let built = given.ranks(self.ranks).and_then(|ranks| {
+        let built = context.ranks(self.ranks).and_then(|ranks| {
             let root = self.root.as_ref().filter(|_| self.operation.has_root());
             let root = root.map_or(Ok(0), |root| rank_below(root, ranks, "root")).map_err(|wrong| vec![wrong])?;
             if !sound {
@@ -54,7 +54,7 @@ impl Rule for CollectiveSpec {
             }
             self.pattern(ranks, root).map(Some)
         });
-        together(mistakes, built).and_then(|built| built.ok_or_else(Vec::new))
+        combine_mistakes(mistakes, built).and_then(|built| built.ok_or_else(Vec::new))
     }
 
     fn usual_injection(&self) -> Injection {
@@ -150,7 +150,7 @@ impl CollectiveSpec {
     }
 
     /// Builds the pattern from correct options; the number of ranks may still be wrong.
-    fn pattern(&self, ranks: u32, root: u32) -> Built {
+    fn pattern(&self, ranks: u32, root: u32) -> BuildResult {
         let size = self.size.unwrap_or_else(|| Bytes(0).into());
         let call = Call::equal(*self.operation, ranks, size.0).rooted(root).of_usual_elements();
         let plan = match &self.algorithm {

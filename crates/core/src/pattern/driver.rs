@@ -32,7 +32,7 @@ pub struct PatternPlayer {
     /// True if no message waits for anything but its window and its delay.
     is_free: bool,
     ranks: IdVec<RankId, RankProgress>,
-    starts: IdVec<RankId, Time>,
+    start_times: IdVec<RankId, Time>,
     received: Received,
     arrivals: Arrivals,
     barrier: Barrier,
@@ -97,7 +97,7 @@ struct StepsReceived {
     /// First step that is not complete.
     complete: u32,
     /// Number of messages of step `complete` that have arrived.
-    here: u32,
+    arrived: u32,
     /// Number of messages of later steps that have arrived, by step.
     early: BTreeMap<u32, u32>,
 }
@@ -142,7 +142,7 @@ impl PatternPlayer {
             },
             is_free: needs == Needs::NOTHING && !waits,
             total: ranks.iter().map(|rank| u64::from(rank.count)).sum(),
-            starts: (0..pattern.ranks()).map(|rank| start(RankId(rank))).collect(),
+            start_times: (0..pattern.ranks()).map(|rank| start(RankId(rank))).collect(),
             received: Received::new(needs.steps || injection == Injection::SendRecv, pattern.steps(), count),
             arrivals: Arrivals {
                 tracked: needs.messages,
@@ -164,7 +164,7 @@ impl PatternPlayer {
     pub fn slowed(mut self, processors: Option<Processors>, begun: Time) -> Self {
         self.processors = processors.map(Box::new);
         if let Some(processors) = &mut self.processors {
-            for (rank, start) in (0..).map(RankId).zip(self.starts.as_mut_slice()) {
+            for (rank, start) in (0..).map(RankId).zip(self.start_times.as_mut_slice()) {
                 *start = processors.end(rank, begun, begun, *start, Work::Calculation) - begun;
             }
         }
@@ -285,7 +285,7 @@ impl PatternPlayer {
     }
 
     /// Lets a rank continue after an event: sends the messages that it may send now.
-    fn go_on(&mut self, now: Time, id: RankId, requests: &mut Requests) {
+    fn continue_rank(&mut self, now: Time, id: RankId, requests: &mut Requests) {
         self.release(now, id, requests);
         if self.injection == Injection::Barrier {
             self.note_through(id);
@@ -320,7 +320,7 @@ impl Received {
     fn note(&mut self, pattern: &dyn Pattern, id: RankId, step: u32) -> bool {
         let rank = &mut self.ranks[id];
         if step == rank.complete {
-            rank.here += 1;
+            rank.arrived += 1;
         } else {
             *rank.early.entry(step).or_default() += 1;
         }
@@ -331,9 +331,9 @@ impl Received {
     fn advance(&mut self, pattern: &dyn Pattern, id: RankId) -> bool {
         let rank = &mut self.ranks[id];
         let before = rank.complete;
-        while rank.complete < self.steps && rank.here >= pattern.receives(id, rank.complete) {
+        while rank.complete < self.steps && rank.arrived >= pattern.receives(id, rank.complete) {
             rank.complete += 1;
-            rank.here = rank.early.remove(&rank.complete).unwrap_or(0);
+            rank.arrived = rank.early.remove(&rank.complete).unwrap_or(0);
         }
         rank.complete > before
     }
@@ -396,11 +396,11 @@ impl Workload for PatternPlayer {
             }
         }
         for id in self.ranks.ids() {
-            if self.starts[id] > Time::ZERO {
-                requests.wakes.push((self.starts[id], WakeId(id.0)));
+            if self.start_times[id] > Time::ZERO {
+                requests.wakes.push((self.start_times[id], WakeId(id.0)));
             } else {
                 self.ranks[id].wait = Wait::Release;
-                self.go_on(Time::ZERO, id, requests);
+                self.continue_rank(Time::ZERO, id, requests);
             }
         }
         self.advance_barrier(Time::ZERO, requests);
@@ -438,10 +438,10 @@ impl Workload for PatternPlayer {
         // Senders first, by message; then the ranks that waited for an arrival. A rank in both groups does
         // nothing the second time.
         for message in messages {
-            self.go_on(now, message.id.src, requests);
+            self.continue_rank(now, message.id.src, requests);
         }
         for rank in released.drain(..) {
-            self.go_on(now, rank, requests);
+            self.continue_rank(now, rank, requests);
         }
         self.released = released;
         self.advance_barrier(now, requests);
@@ -457,7 +457,7 @@ impl Workload for PatternPlayer {
             sender.departed += 1;
         }
         for message in messages {
-            self.go_on(now, message.id.src, requests);
+            self.continue_rank(now, message.id.src, requests);
         }
     }
 
@@ -473,7 +473,7 @@ impl Workload for PatternPlayer {
             let message = self.pattern.message(id, self.ranks[id].next);
             self.send(id, &message, requests);
         }
-        self.go_on(now, id, requests);
+        self.continue_rank(now, id, requests);
         self.advance_barrier(now, requests);
     }
 

@@ -18,7 +18,7 @@ mod read;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::rule::{Built, Given, Rule, Table};
+use super::rule::{BuildContext, BuildResult, Rule, Table};
 use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::Located;
 use crate::ids::{MessageId, RankId};
@@ -50,8 +50,8 @@ impl Table for FileSpec {
 }
 
 impl Rule for FileSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        Ok(Arc::new(read::read(self, given.sources)?))
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        Ok(Arc::new(read::read(self, context.sources)?))
     }
 
     fn title(&self) -> String {

@@ -3,7 +3,7 @@
 use super::groups::Groups;
 use super::options::{finish, once, show_rounds, table};
 use super::permutation::Permutation;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Stream;
@@ -36,10 +36,10 @@ table! {
 }
 
 impl Rule for GroupPermutationSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
-        let groups = Groups::new(given.ground, ranks, self.group_size.as_ref())?;
-        let destinations = among_groups(&groups, ranks, given.seed);
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
+        let groups = Groups::new(context.fabric, ranks, self.group_size.as_ref())?;
+        let destinations = among_groups(&groups, ranks, context.seed);
         if (0..ranks).all(|rank| destinations[rank as usize] == rank) {
             let message =
                 format!("no two of {} groups have as many ranks, so that none can send to another", groups.count());
@@ -84,17 +84,17 @@ fn among_groups(groups: &Groups, ranks: u32, seed: u64) -> Vec<u32> {
 }
 
 impl Rule for WorstCaseSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
-        if ranks != given.ground.nodes() {
-            let message = format!("the worst permutation is one of all {} nodes", given.ground.nodes());
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
+        if ranks != context.fabric.nodes() {
+            let message = format!("the worst permutation is one of all {} nodes", context.fabric.nodes());
             let wrong = Diagnostic::new("bad-ranks", message);
             return Err(vec![match &self.ranks {
                 Some(ranks) => wrong.at_value(ranks).label("leave `ranks` out"),
                 None => wrong,
             }]);
         }
-        let destinations = given.ground.worst_case().map_err(|wrong| vec![wrong])?;
+        let destinations = context.fabric.worst_case().map_err(|wrong| vec![wrong])?;
         finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
     }
 

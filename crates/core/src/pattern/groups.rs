@@ -1,6 +1,6 @@
 //! Groups of ranks: those of the fabric, or of a given size.
 
-use super::Ground;
+use super::FabricInfo;
 use crate::diagnostic::{Diagnostic, Located};
 
 /// Groups of ranks.
@@ -18,7 +18,7 @@ impl Groups {
     ///
     /// # Errors
     /// The fabric has no groups and no size is given, or the size is 0.
-    pub fn new(ground: &dyn Ground, ranks: u32, size: Option<&Located<u32>>) -> Result<Self, Vec<Diagnostic>> {
+    pub fn new(fabric: &dyn FabricInfo, ranks: u32, size: Option<&Located<u32>>) -> Result<Self, Vec<Diagnostic>> {
         let of: Vec<u32> = match size {
             Some(size) if **size == 0 => {
                 let wrong = Diagnostic::new("bad-groups", "a group has at least one rank").at_value(size);
@@ -26,7 +26,7 @@ impl Groups {
             }
             Some(size) => (0..ranks).map(|rank| rank / **size).collect(),
             None => {
-                let Some(groups) = ground.groups().filter(|groups| !groups.is_empty()) else {
+                let Some(groups) = fabric.groups().filter(|groups| !groups.is_empty()) else {
                     let message = "this pattern is about groups of ranks, and no fabric says which there are";
                     let wrong = Diagnostic::new("no-groups", message);
                     return Err(vec![

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::options::{dimensions, dims, finish, once, show_dims, show_rounds, table, together, too_many};
-use super::rule::{Built, Given, Rule};
+use super::options::{combine_mistakes, dimensions, dims, finish, once, show_dims, show_rounds, table, too_many};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::{After, Message, Pattern};
 use crate::base::divisor::Divisor;
 use crate::diagnostic::{Diagnostic, Located};
@@ -52,8 +52,8 @@ const MOST: u32 = 3;
 const USUAL: u32 = 3;
 
 impl Rule for HaloSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
         let mut mistakes = Vec::new();
         let grid = dimensions(self.dimensions.as_ref(), self.dims.as_ref(), USUAL, MOST)
             .and_then(|count| dims(self.dims.as_ref(), count, ranks));
@@ -80,7 +80,7 @@ impl Rule for HaloSpec {
             mistakes.push(too_many(&self.rounds, "messages of a rank", messages));
         }
         let built = if mistakes.is_empty() { finish(halo, &self.size) } else { Err(Vec::new()) };
-        together(mistakes, built)
+        combine_mistakes(mistakes, built)
     }
 
     fn title(&self) -> String {

@@ -3,7 +3,7 @@
 use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
 use super::options::{finish, table};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Mix;
 use crate::units::Bytes;
@@ -28,9 +28,9 @@ table! {
 }
 
 impl Rule for HotGroupSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
-        let groups = Groups::new(given.ground, ranks, self.group_size.as_ref())?;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
+        let groups = Groups::new(context.fabric, ranks, self.group_size.as_ref())?;
         let mut mistakes = Vec::new();
         if !(0.0..=1.0).contains(&*self.fraction) {
             let message = format!("{} is no part of all messages", *self.fraction);
@@ -48,8 +48,8 @@ impl Rule for HotGroupSpec {
             ranks,
             hot: groups.members(*self.group).to_vec(),
             fraction: *self.fraction,
-            is_hot: Mix::new(given.seed, "hot-group"),
-            mix: Mix::new(given.seed, "hot-group destination"),
+            is_hot: Mix::new(context.seed, "hot-group"),
+            mix: Mix::new(context.seed, "hot-group destination"),
         };
         finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }

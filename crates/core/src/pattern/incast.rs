@@ -1,7 +1,7 @@
 //! Incast: all ranks send to one rank.
 
 use super::options::{finish, once, rank_below, table};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::{After, Message, Needs, Pattern};
 use crate::diagnostic::Located;
 use crate::ids::RankId;
@@ -22,8 +22,8 @@ table! {
 }
 
 impl Rule for IncastSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
         let root = rank_below(&self.root, ranks, "root").map_err(|wrong| vec![wrong])?;
         finish(Incast { ranks, root, size: self.size.0, messages: *self.messages }, &self.size)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Pattern;
 use super::arith::balanced;
-use super::rule::Built;
+use super::rule::BuildResult;
 use crate::diagnostic::{Diagnostic, Located};
 
 /// Declares the table of a pattern: its own options, followed by those that every pattern has.
@@ -42,7 +42,7 @@ pub(super) use table;
 
 /// Combines earlier mistakes with the result of a build: returns the built value if there are no mistakes,
 /// else all mistakes.
-pub(super) fn together<T>(
+pub(super) fn combine_mistakes<T>(
     mut mistakes: Vec<Diagnostic>,
     built: Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
@@ -152,7 +152,7 @@ pub(super) fn too_many<T>(value: &Located<T>, what: &str, count: u128) -> Diagno
 }
 
 /// Finishes a pattern, if its total number of bytes fits in 64 bits.
-pub(super) fn finish<T>(pattern: impl Pattern + 'static, size: &Located<T>) -> Built {
+pub(super) fn finish<T>(pattern: impl Pattern + 'static, size: &Located<T>) -> BuildResult {
     let bytes = pattern.bytes();
     if bytes <= u128::from(u64::MAX) {
         return Ok(Arc::new(pattern));

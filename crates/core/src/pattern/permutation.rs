@@ -1,8 +1,8 @@
 //! Permutations: every rank sends to one rank and receives from one.
 
 use super::arith::add_mod;
-use super::options::{self, dims, finish, once, show_rounds, table, together, unused};
-use super::rule::{Built, Given, Rule};
+use super::options::{self, combine_mistakes, dims, finish, once, show_rounds, table, unused};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::{After, Message, Needs, Pattern};
 use crate::base::choice::choice;
 use crate::base::divisor::Divisor;
@@ -50,7 +50,7 @@ table! {
 }
 
 impl Rule for PermutationSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         use PermutationKind::{BitReverse, Random, Shift, Tornado, Transpose};
         let (kind, chosen) = (*self.kind, format!("kind \"{}\"", *self.kind));
         let mut mistakes = Vec::new();
@@ -60,7 +60,7 @@ impl Rule for PermutationSpec {
         if !matches!(kind, Transpose | Tornado) {
             mistakes.extend(self.dims.as_ref().map(|d| unused(d, "dims", &chosen, "\"transpose\" or \"tornado\"")));
         }
-        let built = given.ranks(self.ranks).and_then(|ranks| {
+        let built = context.ranks(self.ranks).and_then(|ranks| {
             let destinations = match kind {
                 Shift => shift(ranks, self.offset.map_or(1, |offset| *offset)),
                 Transpose => transpose(&self.square(ranks)?),
@@ -68,13 +68,13 @@ impl Rule for PermutationSpec {
                 Tornado => tornado(&self.grid(ranks)?.unwrap_or_else(|| vec![ranks])),
                 Random => {
                     let mut destinations: Vec<u32> = (0..ranks).collect();
-                    Stream::new(given.seed, "permutation random").shuffle(&mut destinations);
+                    Stream::new(context.seed, "permutation random").shuffle(&mut destinations);
                     destinations
                 }
             };
             finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
         });
-        together(mistakes, built)
+        combine_mistakes(mistakes, built)
     }
 
     fn title(&self) -> String {

@@ -2,7 +2,7 @@
 
 use super::arith::{add_mod, sub_mod};
 use super::options::{finish, once, show_rounds, table};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::{After, Block, Message, Pattern};
 use crate::base::divisor::Divisor;
 use crate::diagnostic::Located;
@@ -22,8 +22,8 @@ table! {
 }
 
 impl Rule for RingSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
         finish(Ring { ranks: Divisor::new(ranks), size: self.size.0, rounds: *self.rounds }, &self.size)
     }
 

@@ -2,29 +2,29 @@
 
 use std::sync::Arc;
 
-use super::{Ground, Injection, Pattern, Traffic};
+use super::{FabricInfo, Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 
 /// Largest number of ranks of a pattern: rank and index arithmetic stays within 32 bits below it.
 pub(super) const MAX_RANKS: u32 = 1 << 24;
 
 /// A pattern, or all mistakes of its table.
-pub(super) type Built = Result<Arc<dyn Pattern>, Vec<Diagnostic>>;
+pub(super) type BuildResult = Result<Arc<dyn Pattern>, Vec<Diagnostic>>;
 
 /// Fabric, seed and texts from which a pattern is built.
-pub(super) struct Given<'a> {
+pub(super) struct BuildContext<'a> {
     /// The fabric.
-    pub ground: &'a dyn Ground,
+    pub fabric: &'a dyn FabricInfo,
     /// The seed of the scenario.
     pub seed: u64,
     /// Sources of text, to which file names are relative.
     pub sources: &'a mut Sources,
 }
 
-impl Given<'_> {
+impl BuildContext<'_> {
     /// Returns the number of ranks: as written, else the number of nodes.
     pub fn ranks(&self, written: Option<Located<u32>>) -> Result<u32, Vec<Diagnostic>> {
-        let ranks = written.unwrap_or_else(|| self.ground.nodes().into());
+        let ranks = written.unwrap_or_else(|| self.fabric.nodes().into());
         let limits = |message: String| {
             vec![
                 Diagnostic::new("bad-ranks", message)
@@ -56,7 +56,7 @@ pub(super) trait Rule: Table {
     ///
     /// # Errors
     /// All mistakes of the table and of the file it names.
-    fn build(&self, given: &mut Given<'_>) -> Built;
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult;
 
     /// Returns the title of the pattern: `all-to-all simple-spread, 20 KB`.
     fn title(&self) -> String;

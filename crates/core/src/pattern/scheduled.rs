@@ -2,7 +2,7 @@
 
 use super::options::{finish, too_many};
 use super::ring::next;
-use super::rule::Built;
+use super::rule::BuildResult;
 use crate::collective::{Algorithm, Call, Plan, Schedule};
 use crate::diagnostic::Located;
 use crate::ids::RankId;
@@ -25,14 +25,14 @@ pub(super) struct Scheduled {
 
 impl Scheduled {
     /// Builds the pattern of a call with the algorithm of this name, if its rounds can be counted.
-    pub fn of(call: &Call, algorithm: &str, size: &Located<Bytes>) -> Built {
+    pub fn of(call: &Call, algorithm: &str, size: &Located<Bytes>) -> BuildResult {
         let known = Algorithm::ALL.iter().find(|known| known.name() == algorithm);
         let algorithm = *known.expect("the algorithms of patterns are known to collectives");
         Self::finished(Schedule::of(call, Plan::plain(algorithm)), size)
     }
 
     /// Builds the pattern of a schedule, if its messages and bytes can be counted.
-    pub fn finished(schedule: Schedule, size: &Located<Bytes>) -> Built {
+    pub fn finished(schedule: Schedule, size: &Located<Bytes>) -> BuildResult {
         let rounds = u128::from(schedule.rounds());
         match Self::new(schedule) {
             Some(pattern) => finish(pattern, size),

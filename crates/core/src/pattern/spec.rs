@@ -1,7 +1,7 @@
 //! Patterns of a scenario: `[workload.all-to-all]` and so on.
 
-use super::rule::{Built, Given, Rule};
-use super::{Ground, Traffic};
+use super::rule::{BuildContext, BuildResult, Rule};
+use super::{FabricInfo, Traffic};
 use crate::diagnostic::Sources;
 
 /// Declares [`PatternSpec`]: its variants, each with its table.
@@ -77,8 +77,8 @@ impl PatternSpec {
     ///
     /// # Errors
     /// All mistakes of the specification and of the file it names.
-    pub fn build(&self, ground: &dyn Ground, seed: u64, sources: &mut Sources) -> Built {
-        self.rule().build(&mut Given { ground, seed, sources })
+    pub fn build(&self, fabric: &dyn FabricInfo, seed: u64, sources: &mut Sources) -> BuildResult {
+        self.rule().build(&mut BuildContext { fabric, seed, sources })
     }
 
     /// Returns the number of ranks if it is given; 0 for a file, which has its own number.

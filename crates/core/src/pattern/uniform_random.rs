@@ -2,7 +2,7 @@
 
 use super::drawn::{Draw, Drawn};
 use super::options::{finish, table};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::Located;
 use crate::rng::Mix;
 use crate::units::Bytes;
@@ -18,9 +18,9 @@ table! {
 }
 
 impl Rule for UniformRandomSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
-        let ranks = given.ranks(self.ranks)?;
-        let draw = UniformRandom { ranks, mix: Mix::new(given.seed, "uniform-random") };
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
+        let ranks = context.ranks(self.ranks)?;
+        let draw = UniformRandom { ranks, mix: Mix::new(context.seed, "uniform-random") };
         finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Place, Placement, PlacementSpec};
+use super::{Placement, PlacementRequest, PlacementSpec};
 use crate::diagnostic::{At, Diagnostic, Sources, Span};
 use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
@@ -90,9 +90,15 @@ impl Joint {
             // The first of several jobs is placed as it would be alone.
             let stream = if index == 0 { "placement".to_owned() } else { format!("placement of job {index}") };
             let is_free = |node: NodeId| job_on[node.index()].is_none();
-            let place =
-                Place { ranks: *ranks, fabric, is_free: &is_free, stream: &stream, seed, job: Some((index, &names)) };
-            let nodes = placement.among(place, sources);
+            let place = PlacementRequest {
+                ranks: *ranks,
+                fabric,
+                is_free: &is_free,
+                stream: &stream,
+                seed,
+                job: Some((index, &names)),
+            };
+            let nodes = placement.place_on_free_nodes(place, sources);
             let nodes = nodes.map_err(|mistakes| mistakes.into_iter().map(placed).collect::<Vec<_>>())?;
             if nodes.len() < *ranks as usize {
                 let message = format!("only {} of the {ranks} ranks of job `{name}` find a node", nodes.len());

@@ -89,18 +89,18 @@ pub(super) fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
         }
     }
     let leaf = |node: NodeId| switch_of[node.index()].unwrap_or(node.into()).0;
-    gathered(fabric, leaf, fabric.nodes() + fabric.switches())
+    group_nodes_by(fabric, leaf, fabric.nodes() + fabric.switches())
 }
 
 /// Returns the nodes of each group, ascending; groups in the order of their lowest node.
 fn groups(fabric: &Fabric) -> Option<Vec<Vec<NodeId>>> {
     let group_of = fabric.node_groups()?;
     let end = group_of.iter().max().map_or(0, |last| last + 1);
-    Some(gathered(fabric, |node| group_of[node.index()], end))
+    Some(group_nodes_by(fabric, |node| group_of[node.index()], end))
 }
 
 /// Collects the nodes of the same `number`, which is below `end`.
-fn gathered(fabric: &Fabric, number: impl Fn(NodeId) -> u32, end: u32) -> Vec<Vec<NodeId>> {
+fn group_nodes_by(fabric: &Fabric, number: impl Fn(NodeId) -> u32, end: u32) -> Vec<Vec<NodeId>> {
     let mut unit_of: Vec<Option<usize>> = vec![None; end as usize];
     let mut units: Vec<Vec<NodeId>> = Vec::new();
     for node in fabric.node_ids() {
@@ -114,7 +114,7 @@ fn gathered(fabric: &Fabric, number: impl Fn(NodeId) -> u32, end: u32) -> Vec<Ve
 }
 
 /// Returns the first node of each unit, then the second of each, and so on.
-pub(super) fn dealt(ranks: usize, units: &[Vec<NodeId>]) -> Vec<NodeId> {
+pub(super) fn take_in_turns(ranks: usize, units: &[Vec<NodeId>]) -> Vec<NodeId> {
     let largest = units.iter().map(Vec::len).max().unwrap_or(0);
     let rounds = (0..largest).flat_map(|round| units.iter().filter_map(move |unit| unit.get(round)));
     rounds.take(ranks).copied().collect()

@@ -129,7 +129,7 @@ impl RankTimes {
     }
 
     /// Divides the sums over `threads` threads, so that they are the mean of one thread.
-    pub(super) fn a_thread(self, threads: u32) -> Self {
+    pub(super) fn mean_of_threads(self, threads: u32) -> Self {
         match threads {
             0 | 1 => self,
             _ => Self { spent: self.spent.map(|time| Time::from_ps(time.ps() / f64::from(threads))), ..self },

@@ -11,7 +11,7 @@ use crate::units::Time;
 
 /// Plays a program without a fabric, on processors of this speed, some of which may be slow.
 ///
-/// From time to time it calls `go_on` with simulated time and the number of messages received so far; the run
+/// From time to time it calls `keep_running` with simulated time and the number of messages received so far; the run
 /// ends if that returns `false`.
 pub fn alone<'a>(
     program: &'a Program,
@@ -19,19 +19,19 @@ pub fn alone<'a>(
     expand: &'a dyn Expand,
     (cpu_speed, processors): (f64, Option<Processors>),
     observers: Observers<'a>,
-    go_on: &dyn Fn(Time, u64) -> bool,
+    keep_running: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     match playing {
         Playing::OnHosts(costs) => {
             let graphs = loggopsim::as_graphs(program, expand);
-            loggopsim::play(&graphs, &costs, (cpu_speed, processors), observers, go_on)
+            loggopsim::play(&graphs, &costs, (cpu_speed, processors), observers, keep_running)
         }
         Playing::FromTable(table, _) if rules::apply(program) => {
-            rules::play(program, &table, expand, (cpu_speed, processors), observers, go_on)
+            rules::play(program, &table, expand, (cpu_speed, processors), observers, keep_running)
         }
         Playing::AtCosts(costs) | Playing::FromTable(_, costs) => {
             let play = Play { program, costs, expand: Some(expand), cpu_speed, on_fabric: false };
-            Player::new(play, observers).slowed(processors).run(go_on)
+            Player::new(play, observers).slowed(processors).run(keep_running)
         }
     }
 }

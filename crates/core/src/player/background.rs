@@ -18,10 +18,10 @@
 use super::activity::ActivityKind;
 use super::clock::Event;
 use super::keys::{COLLECTIVE, STRANDS};
-use super::protocol::Done;
+use super::protocol::CallEnd;
 use super::runtime::Runtime;
 use super::sequence::{Request, Sequence};
-use super::strand::{Doing, Strand};
+use super::strand::{Strand, StrandState};
 use super::thread::State;
 use crate::program::{Action, Envelope};
 use crate::units::Time;
@@ -48,7 +48,7 @@ impl Sequence {
             let Some((key, op)) = strand.take_step() else {
                 let (now, other) = (runtime.now(), strand.last);
                 self.strands.swap_remove(at);
-                self.request_done(of, Done { marks: [now; 3], end: now, other }, runtime);
+                self.request_done(of, CallEnd { marks: [now; 3], end: now, other }, runtime);
                 return;
             };
             let tag = strand.tag;
@@ -61,7 +61,7 @@ impl Sequence {
                     let wait = if within { Time::ZERO } else { runtime.protocol.costs().wait_send };
                     self.requests.insert(key, Request { sends: true, wait, done: None });
                     if !nonblocking {
-                        strand.doing = Doing::Blocked(key);
+                        strand.state = StrandState::Blocked(key);
                     }
                     runtime.send(self.me, key, inside(to), bytes);
                     if !nonblocking {
@@ -74,7 +74,7 @@ impl Sequence {
                     let wait = if within { Time::ZERO } else { costs.wait_recv };
                     self.requests.insert(key, Request { sends: false, wait, done: None });
                     if !nonblocking {
-                        strand.doing = Doing::Blocked(key);
+                        strand.state = StrandState::Blocked(key);
                     }
                     runtime.recv(self.me, key, inside(from));
                     if !nonblocking {
@@ -84,7 +84,7 @@ impl Sequence {
                 }
                 Action::Wait(started) => {
                     let request = strand.key(started);
-                    strand.doing = Doing::Waiting { request, since: runtime.now(), free: within };
+                    strand.state = StrandState::Waiting { request, since: runtime.now(), free: within };
                     match self.background_waited(at, runtime.now()) {
                         Some(end) => end - runtime.now(),
                         None => return,
@@ -109,17 +109,17 @@ impl Sequence {
 
     /// Returns the end of a strand's wait; `None` if its request is not done yet.
     fn background_waited(&mut self, at: usize, now: Time) -> Option<Time> {
-        let Doing::Waiting { request, since, free } = self.strands[at].doing else { return Some(now) };
+        let StrandState::Waiting { request, since, free } = self.strands[at].state else { return Some(now) };
         let Some(&found) = self.requests.get(&request) else { return Some(now) };
         let done = found.done?;
         self.requests.remove(&request);
-        self.strands[at].doing = Doing::Busy;
+        self.strands[at].state = StrandState::Busy;
         let least = if free { since } else { since + found.wait };
         Some(done.end.max(least).max(now))
     }
 
     /// Notes that a request of a strand is done, and continues the strand if it waits for it.
-    pub(super) fn background_done(&mut self, key: u32, done: Done, runtime: &mut Runtime<'_>) {
+    pub(super) fn background_done(&mut self, key: u32, done: CallEnd, runtime: &mut Runtime<'_>) {
         let Some(at) = self.strands.iter().position(|strand| strand.has(key)) else { return };
         let Some(request) = self.requests.get_mut(&key) else { return };
         request.done = Some(done);
@@ -128,12 +128,12 @@ impl Sequence {
         if !request.sends {
             strand.last = done.other;
         }
-        match strand.doing {
-            Doing::Blocked(request) if request == key => {
+        match strand.state {
+            StrandState::Blocked(request) if request == key => {
                 self.requests.remove(&key);
                 self.run_background(of, runtime);
             }
-            Doing::Waiting { request, .. } if request == key => match self.background_waited(at, runtime.now()) {
+            StrandState::Waiting { request, .. } if request == key => match self.background_waited(at, runtime.now()) {
                 Some(end) if end > runtime.now() => runtime.set(end, Event::Background(self.me, of)),
                 Some(_) => self.run_background(of, runtime),
                 None => {}

@@ -4,7 +4,7 @@ use super::activity::Observers;
 use super::clock::{Event, MessageEvent};
 use super::ledger::Ledger;
 use super::played::{Play, Played};
-use super::protocol::{Asks, Protocol};
+use super::protocol::{Protocol, RankRequest};
 use super::rank::RankPlayer;
 use super::runtime::Runtime;
 use super::stuck;
@@ -14,7 +14,7 @@ use crate::program::Action;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
-/// Number of events between two calls of `go_on`.
+/// Number of events between two calls of `keep_running`.
 const EVENTS_PER_LOOK: u64 = 65_536;
 
 /// Player of a program. See the [module](super).
@@ -54,15 +54,17 @@ impl<'a> Player<'a> {
 
     /// Plays the program to the end without a fabric.
     ///
-    /// From time to time it calls `go_on` with simulated time and the number of messages received so far; the
+    /// From time to time it calls `keep_running` with simulated time and the number of messages received so far; the
     /// run ends if that returns `false`.
-    pub fn run(mut self, go_on: &dyn Fn(Time, u64) -> bool) -> Played {
+    pub fn run(mut self, keep_running: &dyn Fn(Time, u64) -> bool) -> Played {
         self.start();
         let mut count = 0_u64;
         while let Some(event) = self.runtime.clock.tick() {
-            self.happens(event);
+            self.execute(event);
             count += 1;
-            if count.is_multiple_of(EVENTS_PER_LOOK) && !go_on(self.runtime.now(), self.runtime.protocol.delivered) {
+            if count.is_multiple_of(EVENTS_PER_LOOK)
+                && !keep_running(self.runtime.now(), self.runtime.protocol.delivered)
+            {
                 return self.ended(true);
             }
         }
@@ -80,7 +82,12 @@ impl<'a> Player<'a> {
         let Runtime { protocol, ledger, clock, events, .. } = &self.runtime;
         let threads = |rank: usize| self.runtime.program.rank(RankId::from_index(rank)).threads.count();
         Played {
-            ranks: ledger.times().into_iter().enumerate().map(|(rank, times)| times.a_thread(threads(rank))).collect(),
+            ranks: ledger
+                .times()
+                .into_iter()
+                .enumerate()
+                .map(|(rank, times)| times.mean_of_threads(threads(rank)))
+                .collect(),
             last: clock.now(),
             messages: protocol.delivered,
             bytes: protocol.bytes,
@@ -98,7 +105,7 @@ impl<'a> Player<'a> {
     }
 
     #[inline]
-    fn happens(&mut self, event: Event) {
+    fn execute(&mut self, event: Event) {
         self.runtime.events += 1;
         match event {
             Event::Message(event) => self.message(event),
@@ -128,10 +135,10 @@ impl<'a> Player<'a> {
     /// Executes a step of a message, and passes on the request that it makes of a rank.
     fn message(&mut self, event: MessageEvent) {
         match self.runtime.step(event) {
-            Asks::Nothing => {}
-            Asks::Processor(time) => self.ranks[time.rank].processor(&time, &mut self.runtime),
-            Asks::Done(rank, op, done) => self.ranks[rank].done(op, done, &mut self.runtime),
-            Asks::Match(message) => self.envelopes(message),
+            RankRequest::Nothing => {}
+            RankRequest::Processor(time) => self.ranks[time.rank].processor(&time, &mut self.runtime),
+            RankRequest::Done(rank, op, done) => self.ranks[rank].done(op, done, &mut self.runtime),
+            RankRequest::Match(message) => self.envelopes(message),
         }
     }
 
@@ -159,7 +166,7 @@ impl<'a> Player<'a> {
     fn catch_up(&mut self, now: Time, requests: &mut Requests) {
         while self.runtime.clock.next() <= now {
             let Some(event) = self.runtime.clock.tick() else { break };
-            self.happens(event);
+            self.execute(event);
         }
         self.runtime.clock.pass(now);
         let next = self.runtime.clock.next();

@@ -29,13 +29,13 @@
 //! | `Player` | passes events to ranks and messages | all below |
 //! | `Sequence`, `GraphRank` | a rank: the current operation, its requests, its waits | `Runtime` |
 //! | `Runtime` | environment of ranks: clock, protocol, ledger | these three |
-//! | `Protocol` | steps of a message: eager, rendezvous, costs at both ends | `Matching`, `Port`, `Shared`, `Clock` |
+//! | `Protocol` | steps of a message: eager, rendezvous, costs | `Matching`, `Port`, `SharedBandwidth`, `Clock` |
 //! | `Matching` | matches receives and messages, in the order of sending | nothing |
 //! | `Port` | hands messages and wakes to the engine | nothing |
 //! | `Ledger` | accounts for the time of ranks, tells observers | nothing |
 //! | `Clock` | simulated time and the event queue | nothing |
 //!
-//! A step of a message never calls a rank: it returns a request to one (`Asks`), and the player passes it on.
+//! A step of a message never calls a rank: it returns a request to one (`RankRequest`), and the player passes it on.
 
 mod activity;
 mod alone;

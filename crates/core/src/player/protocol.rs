@@ -7,7 +7,7 @@
 //! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not
 //! ([`Matching`]). So receives take messages in order, but a receive that takes a short message does not wait
 //! for the bytes of a longer one that was sent before. If messages share a receiver's bandwidth, the phase
-//! that holds it (sender's overhead, gap or receiver's overhead) ends when [`Shared`] says so.
+//! that holds it (sender's overhead, gap or receiver's overhead) ends when [`SharedBandwidth`] says so.
 
 use super::activity::{ActivityKind, Transfer};
 use super::clock::{Clock, MessageEvent};
@@ -15,7 +15,7 @@ use super::keys::is_of_program;
 use super::ledger::Ledger;
 use super::matching::{Matched, Matching};
 use super::port::Port;
-use super::sharing::Shared;
+use super::sharing::SharedBandwidth;
 use super::slab::{NIL, Slab};
 use crate::ids::{IdVec, RankId};
 use crate::node::{Costs, MessageCosts, Phase};
@@ -29,9 +29,9 @@ pub(super) struct Protocol {
     messages: Slab<MessageState>,
     receives: Slab<Receive>,
     matching: Matching,
-    ends: IdVec<RankId, End>,
+    ends: IdVec<RankId, RankEnd>,
     /// Messages that flow to each receiver; empty if they do not share its bandwidth.
-    shared: Vec<Shared>,
+    shared: Vec<SharedBandwidth>,
     /// Interface to the engine, if a fabric carries the messages.
     pub port: Option<Port>,
     sent: u32,
@@ -43,8 +43,8 @@ pub(super) struct Protocol {
 
 /// State of a rank as an end of messages.
 #[derive(Clone, Copy, Debug)]
-struct End {
-    /// True if overheads occupy one of its processors, one after the other ([`Asks::Processor`]); otherwise
+struct RankEnd {
+    /// True if overheads occupy one of its processors, one after the other ([`RankRequest::Processor`]); otherwise
     /// an overhead does not wait for the rank's other work.
     has_processors: bool,
     /// Earliest start of the next send.
@@ -67,7 +67,7 @@ struct MessageState {
     bytes: u64,
     /// Receive that has taken it.
     receive: u32,
-    /// Boundaries of the sender's time, see [`Done`].
+    /// Boundaries of the sender's time, see [`CallEnd`].
     marks: [Time; 3],
     /// Times of the send call, the begin of the sender's overhead, the departure and the arrival.
     times: [Time; 4],
@@ -84,7 +84,7 @@ struct MessageState {
 struct Receive {
     rank: RankId,
     op: u32,
-    /// Boundaries of the receiver's time, see [`Done`].
+    /// Boundaries of the receiver's time, see [`CallEnd`].
     marks: [Time; 3],
 }
 
@@ -92,7 +92,7 @@ struct Receive {
 /// Of a receive `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation. `[c, end)` is overhead of
 /// either.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Done {
+pub(super) struct CallEnd {
     pub marks: [Time; 3],
     pub end: Time,
     /// Message and the rank at its other end, if there is one message.
@@ -102,12 +102,12 @@ pub(super) struct Done {
 /// Request of a message to the rank at one of its ends.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub(super) enum Asks {
+pub(super) enum RankRequest {
     Nothing,
     /// It needs time of a processor.
     Processor(ProcessorTime),
     /// The rank's call is done.
-    Done(RankId, u32, Done),
+    Done(RankId, u32, CallEnd),
     /// The envelope has arrived: [`Protocol::envelope_arrives`] tells the receive that takes it.
     Match(u32),
 }
@@ -129,7 +129,7 @@ pub(super) struct ProcessorTime {
     pub then: MessageEvent,
 }
 
-impl From<Option<ProcessorTime>> for Asks {
+impl From<Option<ProcessorTime>> for RankRequest {
     fn from(time: Option<ProcessorTime>) -> Self {
         time.map_or(Self::Nothing, Self::Processor)
     }
@@ -139,11 +139,12 @@ impl Protocol {
     /// Creates the protocol with these costs; `has_processors` tells for each rank if its operations occupy
     /// processors.
     pub fn new(costs: Costs, on_fabric: bool, has_processors: impl Iterator<Item = bool>) -> Self {
-        let end = |has_processors| End { has_processors, next_send: Time::ZERO, next_recv: Time::ZERO, buffered: 0 };
-        let ends: IdVec<RankId, End> = has_processors.map(end).collect();
+        let end =
+            |has_processors| RankEnd { has_processors, next_send: Time::ZERO, next_recv: Time::ZERO, buffered: 0 };
+        let ends: IdVec<RankId, RankEnd> = has_processors.map(end).collect();
         let ranks = ends.len();
         Self {
-            shared: if costs.receiver_sharing { vec![Shared::default(); ranks] } else { Vec::new() },
+            shared: if costs.receiver_sharing { vec![SharedBandwidth::default(); ranks] } else { Vec::new() },
             costs,
             messages: Slab::default(),
             receives: Slab::default(),
@@ -222,7 +223,7 @@ impl Protocol {
     }
 
     /// Executes a step of a message.
-    pub fn step(&mut self, event: MessageEvent, clock: &mut Clock, ledger: &mut Ledger<'_>) -> Asks {
+    pub fn step(&mut self, event: MessageEvent, clock: &mut Clock, ledger: &mut Ledger<'_>) -> RankRequest {
         match event {
             MessageEvent::Leave(message) => return self.leave(message, clock),
             MessageEvent::Flow(message) => {
@@ -252,7 +253,7 @@ impl Protocol {
             MessageEvent::RequestArrives(message) => {
                 self.messages.get_mut(message).marks[..2].fill(clock.now());
                 self.matching.request_arrives(message);
-                return Asks::Match(message);
+                return RankRequest::Match(message);
             }
             MessageEvent::AnswerLeaves(message) => {
                 let &MessageState { src, dst, .. } = self.messages.get(message);
@@ -280,7 +281,7 @@ impl Protocol {
                 return self.send_data(message, clock.now(), clock).into();
             }
         }
-        Asks::Nothing
+        RankRequest::Nothing
     }
 
     /// Delivers the envelope of a message. Returns the first envelope of its channel that reaches the mailbox
@@ -408,7 +409,7 @@ impl Protocol {
     }
 
     /// Ends the sender's overhead, so that the message leaves.
-    fn leave(&mut self, message: u32, clock: &mut Clock) -> Asks {
+    fn leave(&mut self, message: u32, clock: &mut Clock) -> RankRequest {
         let now = clock.now();
         let found = self.messages.get_mut(message);
         found.times[2] = now;
@@ -424,18 +425,18 @@ impl Protocol {
                 clock.set_message(now + (self.costs.latency + costs.gap), MessageEvent::Arrive(message));
             }
         }
-        Asks::Done(src, op, Done { marks, end: now, other: Some((number, dst)) })
+        RankRequest::Done(src, op, CallEnd { marks, end: now, other: Some((number, dst)) })
     }
 
     /// Notes that the last byte has arrived.
-    fn arrive(&mut self, message: u32, clock: &mut Clock) -> Asks {
+    fn arrive(&mut self, message: u32, clock: &mut Clock) -> RankRequest {
         let now = clock.now();
         let found = self.messages.get_mut(message);
         found.arrived = true;
         found.times[3] = now;
         let MessageState { dst, bytes, receive, rendezvous, .. } = *found;
         if receive == NIL {
-            return if self.matching.is_there(message) { Asks::Nothing } else { Asks::Match(message) };
+            return if self.matching.is_there(message) { RankRequest::Nothing } else { RankRequest::Match(message) };
         }
         self.receives.get_mut(receive).marks[2] = now;
         if !rendezvous {
@@ -473,7 +474,7 @@ impl Protocol {
     }
 
     /// Ends the receiver's overhead, and with it the message.
-    fn received(&mut self, message: u32, clock: &Clock, ledger: &mut Ledger<'_>) -> Asks {
+    fn received(&mut self, message: u32, clock: &Clock, ledger: &mut Ledger<'_>) -> RankRequest {
         let end = clock.now();
         let MessageState { src, dst, op: sent_by, receive, bytes, number, times, rendezvous, .. } =
             *self.messages.get(message);
@@ -501,7 +502,7 @@ impl Protocol {
                 end,
             }
         });
-        Asks::Done(rank, op, Done { marks, end, other: Some((number, src)) })
+        RankRequest::Done(rank, op, CallEnd { marks, end, other: Some((number, src)) })
     }
 
     /// Takes time of a rank. Without processors, overheads take no time from the rank's other work, so the

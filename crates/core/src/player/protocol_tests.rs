@@ -4,7 +4,7 @@
 use super::activity::{ActivityKind, Observers};
 use super::clock::{Clock, Event, MessageEvent};
 use super::ledger::Ledger;
-use super::protocol::{Asks, Protocol};
+use super::protocol::{Protocol, RankRequest};
 use crate::ids::RankId;
 use crate::node::NodeSpec;
 use crate::program::Envelope;
@@ -56,15 +56,15 @@ impl Bench {
         self.ask(asked.into());
     }
 
-    fn ask(&mut self, asks: Asks) {
+    fn ask(&mut self, asks: RankRequest) {
         match asks {
-            Asks::Nothing => {}
-            Asks::Processor(time) => {
+            RankRequest::Nothing => {}
+            RankRequest::Processor(time) => {
                 self.processors.push((time.rank.0, time.kind, time.time.ps() / 1e3));
                 self.clock.set_message(time.begin + time.time, time.then);
             }
-            Asks::Done(rank, op, done) => self.done.push((rank.0, op, done.end.ps() / 1e3)),
-            Asks::Match(message) => {
+            RankRequest::Done(rank, op, done) => self.done.push((rank.0, op, done.end.ps() / 1e3)),
+            RankRequest::Match(message) => {
                 let Some((mut matched, dst)) = self.protocol.envelope_arrives(message) else { return };
                 assert_eq!(dst, RankId(1));
                 loop {

@@ -1,7 +1,7 @@
 //! A rank: a sequence of calls, or operations of a graph.
 
 use super::graph::GraphRank;
-use super::protocol::{Done, ProcessorTime};
+use super::protocol::{CallEnd, ProcessorTime};
 use super::runtime::Runtime;
 use super::sequence::Sequence;
 use crate::ids::RankId;
@@ -30,7 +30,7 @@ impl RankPlayer {
     }
 
     /// Notes that a call is done.
-    pub fn done(&mut self, op: u32, done: Done, runtime: &mut Runtime<'_>) {
+    pub fn done(&mut self, op: u32, done: CallEnd, runtime: &mut Runtime<'_>) {
         match self {
             Self::Sequence(rank) => rank.request_done(op, done, runtime),
             Self::Graph(rank) => rank.finish(op, runtime),

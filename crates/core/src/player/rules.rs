@@ -30,7 +30,7 @@ use crate::noise::{Processors, Work};
 use crate::program::{ANY_SOURCE, ANY_TAG, Action, Communicator, Envelope, Expand, Op, OpKind, Program};
 use crate::units::Time;
 
-/// Number of operations between two calls of `go_on`.
+/// Number of operations between two calls of `keep_running`.
 const OPS_PER_LOOK: u64 = 1 << 20;
 
 /// Returns true if the rules determine the message that every receive takes.
@@ -52,7 +52,7 @@ pub fn play(
     expand: &dyn Expand,
     (cpu_speed, processors): (f64, Option<Processors>),
     observers: Observers<'_>,
-    go_on: &dyn Fn(Time, u64) -> bool,
+    keep_running: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     let ranks = program.ranks() as usize;
     let mut rules = Rules {
@@ -69,7 +69,7 @@ pub fn play(
         sent: 0,
         played: Played { ranks: vec![RankTimes::default(); ranks], ..Played::default() },
     };
-    rules.run(go_on);
+    rules.run(keep_running);
     rules.finish()
 }
 
@@ -153,14 +153,14 @@ fn pass_marks(program: &Program, me: RankId, rank: &mut RankState, observers: &m
 }
 
 impl Rules<'_, '_> {
-    fn run(&mut self, go_on: &dyn Fn(Time, u64) -> bool) {
+    fn run(&mut self, keep_running: &dyn Fn(Time, u64) -> bool) {
         let mut look = OPS_PER_LOOK;
         while let Some(me) = self.ready.pop() {
             while self.next(me) {
                 self.played.events += 1;
                 if self.played.events >= look {
                     look += OPS_PER_LOOK;
-                    if !go_on(self.ranks[me as usize].now, self.played.messages) {
+                    if !keep_running(self.ranks[me as usize].now, self.played.messages) {
                         self.played.interrupted = true;
                         return;
                     }
@@ -228,7 +228,7 @@ impl Rules<'_, '_> {
             Action::Recv { nonblocking, from, .. } => {
                 let message = match self.ranks[me as usize].blocked.take() {
                     Some(message) => message,
-                    None => self.ask(me, inside(from)),
+                    None => self.match_receive(me, inside(from)),
                 };
                 if nonblocking {
                     self.ranks[me as usize].requests.insert(key, Request::Receive(message.0, message.1));
@@ -311,7 +311,7 @@ impl Rules<'_, '_> {
     }
 
     /// Returns the message that a receive will take.
-    fn ask(&mut self, me: u32, from: Envelope) -> (u32, u64) {
+    fn match_receive(&mut self, me: u32, from: Envelope) -> (u32, u64) {
         let number = self.channel(me, from);
         let channel = &mut self.channels[number as usize];
         channel.asked += 1;

@@ -2,7 +2,7 @@
 
 use super::clock::{Clock, Event, MessageEvent};
 use super::ledger::Ledger;
-use super::protocol::{Asks, Protocol};
+use super::protocol::{Protocol, RankRequest};
 use crate::ids::RankId;
 use crate::program::{Envelope, Expand, Program};
 use crate::units::Time;
@@ -35,7 +35,7 @@ impl Runtime<'_> {
     }
 
     /// Executes a step of a message.
-    pub fn step(&mut self, event: MessageEvent) -> Asks {
+    pub fn step(&mut self, event: MessageEvent) -> RankRequest {
         self.protocol.step(event, &mut self.clock, &mut self.ledger)
     }
 

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::activity::ActivityKind;
 use super::clock::Event;
 use super::keys::{COLLECTIVE, is_background, is_of_program};
-use super::protocol::Done;
+use super::protocol::CallEnd;
 use super::runtime::Runtime;
 use super::strand::Strand;
 use super::thread::{Frame, State, Thread};
@@ -41,7 +41,7 @@ pub(super) struct Request {
     pub sends: bool,
     /// Least duration of a wait for it.
     pub wait: Time,
-    pub done: Option<Done>,
+    pub done: Option<CallEnd>,
 }
 
 impl Sequence {
@@ -170,7 +170,7 @@ impl Sequence {
             }
             Action::Wait(_) | Action::WaitList { .. } => {
                 self.at.state = State::Waiting { op: key, done: 0, last: runtime.now() };
-                self.go_on_waiting(runtime)
+                self.continue_wait(runtime)
             }
             Action::Collective(number) => {
                 let (steps, tag) = self.steps_of(number, runtime);
@@ -255,7 +255,7 @@ impl Sequence {
     }
 
     /// Notes that a request is done, and continues the threads that wait for it.
-    pub fn request_done(&mut self, key: u32, done: Done, runtime: &mut Runtime<'_>) {
+    pub fn request_done(&mut self, key: u32, done: CallEnd, runtime: &mut Runtime<'_>) {
         if is_background(key) {
             return self.background_done(key, done, runtime);
         }
@@ -270,7 +270,7 @@ impl Sequence {
                     self.divide(key, self.at.since, &done, sends, runtime);
                     true
                 }
-                State::Waiting { .. } => self.go_on_waiting(runtime),
+                State::Waiting { .. } => self.continue_wait(runtime),
                 _ => false,
             };
             if goes_on {
@@ -281,7 +281,7 @@ impl Sequence {
     }
 
     /// Books the time of a call from `since` to its end.
-    fn divide(&self, key: u32, since: Time, done: &Done, sends: bool, runtime: &mut Runtime<'_>) {
+    fn divide(&self, key: u32, since: Time, done: &CallEnd, sends: bool, runtime: &mut Runtime<'_>) {
         use ActivityKind::{RecvOverhead, RecvWait, SendOverhead, SendWait, Sync};
         let kinds = if sends { [Sync, SendWait, Sync, SendOverhead] } else { [RecvWait, Sync, RecvWait, RecvOverhead] };
         let mut begin = since;
@@ -313,7 +313,7 @@ impl Sequence {
     }
 
     /// Continues a wait. Returns true if the rank can continue at once.
-    fn go_on_waiting(&mut self, runtime: &mut Runtime<'_>) -> bool {
+    fn continue_wait(&mut self, runtime: &mut Runtime<'_>) -> bool {
         let State::Waiting { op: wait, done, last } = self.at.state else { return false };
         let program = runtime.program;
         let Some(op) = self.op(wait, program) else { return false };

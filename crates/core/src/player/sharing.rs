@@ -14,7 +14,7 @@ use crate::units::Time;
 
 /// Messages that flow to one rank.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedBandwidth {
     /// Work done for each message \[ps\], as of `updated`.
     clock: Time,
     updated: Time,
@@ -25,7 +25,7 @@ pub(super) struct Shared {
     pub generation: u32,
 }
 
-impl Shared {
+impl SharedBandwidth {
     fn pass(&mut self, now: Time) {
         let count = self.flowing.len();
         if count == 0 {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn two_at_once_take_twice_as_long_and_the_rest_goes_on_alone() {
-        let mut shared = Shared::default();
+        let mut shared = SharedBandwidth::default();
         shared.start(ps(100.0), 1, ps(10.0));
         assert_eq!(shared.next(), Some(ps(110.0)));
         shared.start(ps(104.0), 2, ps(10.0));

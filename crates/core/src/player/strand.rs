@@ -15,14 +15,14 @@ pub(super) struct Strand {
     next: u32,
     /// Tag of its messages.
     pub tag: u32,
-    pub doing: Doing,
+    pub state: StrandState,
     /// Last message that it received, and its sender.
     pub last: Option<(u32, RankId)>,
 }
 
 /// State of a strand.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Doing {
+pub(super) enum StrandState {
     /// A timer will let it continue.
     Busy,
     /// It waits for the request of its own blocking step.
@@ -34,7 +34,7 @@ pub(super) enum Doing {
 impl Strand {
     /// Creates a strand whose first step has key `first`.
     pub fn new(op: u32, first: u32, steps: Vec<Op>, tag: u32) -> Self {
-        Self { op, first, steps, next: 0, tag, doing: Doing::Busy, last: None }
+        Self { op, first, steps, next: 0, tag, state: StrandState::Busy, last: None }
     }
 
     /// Takes the next step and its key; `None` at the end.
@@ -42,7 +42,7 @@ impl Strand {
         let op = *self.steps.get(self.next as usize)?;
         let key = self.first + self.next;
         self.next += 1;
-        self.doing = Doing::Busy;
+        self.state = StrandState::Busy;
         Some((key, op))
     }
 
@@ -67,9 +67,9 @@ impl Strand {
 
     /// Returns the request that it waits for.
     pub fn waits_for(&self) -> Option<u32> {
-        match self.doing {
-            Doing::Busy => None,
-            Doing::Blocked(request) | Doing::Waiting { request, .. } => Some(request),
+        match self.state {
+            StrandState::Busy => None,
+            StrandState::Blocked(request) | StrandState::Waiting { request, .. } => Some(request),
         }
     }
 }
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!([99, 100, 101, 102].map(|key| strand.has(key)), [false, true, true, false]);
         assert_eq!([99, 101, 102].map(|key| strand.step(key)), [None, Some(steps[1]), None]);
         assert_eq!(strand.take_step(), Some((100, steps[0])));
-        strand.doing = Doing::Blocked(100);
+        strand.state = StrandState::Blocked(100);
         assert_eq!(strand.waits_for(), Some(100));
         assert_eq!(strand.take_step(), Some((101, steps[1])));
         assert_eq!((strand.waits_for(), strand.take_step()), (None, None));

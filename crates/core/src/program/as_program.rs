@@ -23,7 +23,7 @@ use crate::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, P
 use crate::units::{Bytes, Time};
 
 /// Memory of one converted message: its calls, and its receive while it is posted \[B\].
-const EACH: u64 = 256;
+const MEMORY_PER_MESSAGE: u64 = 256;
 
 /// A message that a rank receives.
 struct Incoming {
@@ -44,7 +44,7 @@ pub fn as_program(
     seed: u64,
 ) -> Result<Program, Vec<Diagnostic>> {
     let ranks = pattern.ranks();
-    let needed = pattern.messages().saturating_mul(EACH);
+    let needed = pattern.messages().saturating_mul(MEMORY_PER_MESSAGE);
     if let Some(free) = memory::free().filter(|free| needed > *free) {
         let (needed, free) = (Bytes(needed), Bytes(free));
         let message =
@@ -99,7 +99,7 @@ pub fn as_program(
                         // Its own message: a send that is over needs no wait.
                         wanted.extend(sends.get(message.index as usize).filter(|_| message.index as usize >= over));
                     } else if !receives.wait_for(*message, &mut wanted) {
-                        return Err(vec![elsewhere(pattern, rank, *message)]);
+                        return Err(vec![not_received(pattern, rank, *message)]);
                     }
                 }
             }
@@ -147,7 +147,7 @@ pub fn as_program(
 }
 
 /// Reports a message that depends on one which its sender does not receive: no call could wait for that.
-fn elsewhere(pattern: &dyn Pattern, rank: RankId, message: MessageId) -> Diagnostic {
+fn not_received(pattern: &dyn Pattern, rank: RankId, message: MessageId) -> Diagnostic {
     let MessageId { src, index } = message;
     let dst = pattern.message(src, index).dst;
     let text = format!("rank {rank} waits for message {index} of rank {src}, which goes to rank {dst}");

@@ -74,7 +74,7 @@ pub struct Between {
 
 /// Borders of a region that a call site can be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Ends {
+pub struct SiteBorders {
     /// True if the region can begin here.
     pub from: bool,
     /// True if the region can end here.
@@ -90,12 +90,12 @@ impl Between {
     }
 
     /// Tells which borders of the region a call site can be.
-    pub fn ends(&self, site: &str) -> Ends {
-        let Some(found) = SourceLine::of_site(site) else { return Ends::default() };
+    pub fn ends(&self, site: &str) -> SiteBorders {
+        let Some(found) = SourceLine::of_site(site) else { return SiteBorders::default() };
         let is = |place: &Option<SourceLine>| {
             place.as_ref().is_some_and(|place| place.line == found.line && place.is_file_of(&found))
         };
-        Ends { from: is(&self.from), to: is(&self.to) }
+        SiteBorders { from: is(&self.from), to: is(&self.to) }
     }
 
     /// Checks that both places are among the call sites. If both are given, `ended`, the number of times the
@@ -125,7 +125,7 @@ impl Between {
     /// # Errors
     /// Those of [`check`](Self::check).
     pub fn mark(&self, program: &mut Program, name: &str) -> Result<u32, Diagnostic> {
-        let ends: Vec<Ends> = program.sites.iter().map(|site| self.ends(site)).collect();
+        let ends: Vec<SiteBorders> = program.sites.iter().map(|site| self.ends(site)).collect();
         let region = program.new_region(name);
         let mut ended = 0;
         for rank in 0..program.ranks() {
@@ -136,7 +136,7 @@ impl Between {
     }
 
     /// Marks the region in one rank. Returns the number of times it ended at a call.
-    fn mark_rank(&self, rank: &mut super::RankProgram, region: u32, ends: &[Ends]) -> u64 {
+    fn mark_rank(&self, rank: &mut super::RankProgram, region: u32, ends: &[SiteBorders]) -> u64 {
         let mut marks = Vec::new();
         let (mut open, mut ended) = (self.from.is_none(), 0);
         let place = |at: u32| rank.place_or_last(at as usize).unwrap_or(0);

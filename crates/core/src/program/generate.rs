@@ -59,7 +59,7 @@ pub enum Generator {
 }
 
 /// Names of the generators, and their keys with defaults.
-const KNOWN: [(&str, &[(&str, &str)]); 6] = [
+const GENERATORS: [(&str, &[(&str, &str)]); 6] = [
     ("pairwise", &[("ranks", "64"), ("size", "20480 B")]),
     ("linear", &[("ranks", "64"), ("size", "20480 B")]),
     ("dissemination", &[("ranks", "64"), ("size", "8 B")]),
@@ -91,7 +91,7 @@ const MOST_OPERATIONS: u64 = 1 << 31;
 impl Generator {
     /// Names of the generators.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        KNOWN.iter().map(|(name, _)| *name)
+        GENERATORS.iter().map(|(name, _)| *name)
     }
 
     /// Lists all generators with their keys and defaults, one a line, for help texts.
@@ -101,7 +101,7 @@ impl Generator {
                 keys.iter().map(|(key, value)| format!("{key}={}", value.replace(' ', ""))).collect();
             format!("  {name}:{}\n", keys.join(","))
         };
-        KNOWN.iter().map(line).collect()
+        GENERATORS.iter().map(line).collect()
     }
 
     /// Returns true if a text names a generator rather than a file.
@@ -123,7 +123,7 @@ impl Generator {
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let wrong = |message: String| Diagnostic::new("wrong-program", message);
         let (name, settings) = text.split_once(':').unwrap_or((text, ""));
-        let Some((name, keys)) = KNOWN.iter().find(|(known, _)| *known == name) else {
+        let Some((name, keys)) = GENERATORS.iter().find(|(known, _)| *known == name) else {
             let near = closest(name, Self::names()).map_or_else(
                 || format!("there are: {}", Self::names().collect::<Vec<_>>().join(", ")),
                 |near| format!("did you mean `{near}`?"),
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn what_help_shows_can_be_parsed() {
         let usage = Generator::usage();
-        assert_eq!(usage.lines().count(), KNOWN.len());
+        assert_eq!(usage.lines().count(), GENERATORS.len());
         for line in usage.lines() {
             let generator = Generator::parse(line.trim()).unwrap();
             let name = line.trim().split(':').next().unwrap();

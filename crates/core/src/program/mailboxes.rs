@@ -14,7 +14,7 @@ const NIL: u32 = u32::MAX;
 /// number.
 const HASHED: u32 = u32::MAX - 1;
 /// Largest number of waiting receives, or messages, of a rank that are searched one by one.
-const FEW: u8 = 8;
+const LONGEST_LIST: u8 = 8;
 
 /// A waiting receive or message.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +132,7 @@ impl Mailboxes {
     #[inline]
     fn keep(&mut self, rank: RankId, which: usize, envelope: Envelope, number: u32) -> bool {
         let lists = &mut self.ranks[rank.0 as usize];
-        if lists.lengths[which] == FEW {
+        if lists.lengths[which] == LONGEST_LIST {
             return false;
         }
         lists.lengths[which] += 1;

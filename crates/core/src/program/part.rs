@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::Program;
 use super::between::{Between, SourceLine};
-use super::start_up::{AFTER, StartUp};
+use super::start_up::{REGION_NAME, StartUp};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 
@@ -69,7 +69,7 @@ impl Part {
         match (&self.region, self.between(), self.skip_start) {
             (Some(region), ..) => Some(region.clone()),
             (None, Some(between), _) => Some(between.name()),
-            (None, None, Some(_)) => Some(AFTER.to_owned()),
+            (None, None, Some(_)) => Some(REGION_NAME.to_owned()),
             _ => None,
         }
     }

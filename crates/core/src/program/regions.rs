@@ -90,14 +90,14 @@ impl Open {
 /// end.
 #[derive(Clone, Debug, Default)]
 pub struct Executions {
-    ranks: Vec<OfRank>,
+    ranks: Vec<RankExecutions>,
     /// First begin and last end of each execution, by region and number.
     spans: Vec<Vec<(Time, Time)>>,
 }
 
 /// Executions on one rank.
 #[derive(Clone, Debug, Default)]
-struct OfRank {
+struct RankExecutions {
     open: Open,
     /// Number of executions that have begun, by region.
     begun: Vec<u32>,
@@ -108,7 +108,7 @@ impl Executions {
     pub fn border(&mut self, rank: RankId, region: u32, begins: bool, time: Time) -> Border {
         let at = rank.0 as usize;
         if self.ranks.len() <= at {
-            self.ranks.resize_with(at + 1, OfRank::default);
+            self.ranks.resize_with(at + 1, RankExecutions::default);
         }
         let of = &mut self.ranks[at];
         let border = of.open.take(region, begins);
@@ -167,7 +167,7 @@ impl Executions {
 
     /// Number of ranks that have executed a region.
     pub fn ranks(&self, region: u32) -> u32 {
-        let has = |of: &&OfRank| of.begun.get(region as usize).is_some_and(|&begun| begun > 0);
+        let has = |of: &&RankExecutions| of.begun.get(region as usize).is_some_and(|&begun| begun > 0);
         self.ranks.iter().filter(has).count() as u32
     }
 }

@@ -15,10 +15,10 @@ use crate::ids::RankId;
 /// Number of parts into which the calls of a rank are divided.
 const PARTS: u64 = 10;
 /// Number of parts in which a site of the main part is called.
-const MANY: u32 = 5;
+const MAIN_PARTS: u32 = 5;
 
 /// Name of the region after start-up.
-pub const AFTER: &str = "after start-up";
+pub const REGION_NAME: &str = "after start-up";
 
 /// Start-up that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,7 +36,7 @@ impl Program {
     /// Marks everything after start-up as a region. If `calls` is given, start-up is that number of calls of
     /// each rank.
     pub fn mark_after_start_up(&mut self, calls: Option<u64>) -> StartUp {
-        let region = self.new_region(AFTER);
+        let region = self.new_region(REGION_NAME);
         let mut found = StartUp { calls: (u64::MAX, 0), ..StartUp::default() };
         for rank in (0..self.ranks()).map(RankId) {
             let of = self.rank_mut(rank);
@@ -83,7 +83,7 @@ fn start_up(rank: &RankProgram) -> u64 {
         *parts.entry(site).or_default() |= 1 << (PARTS * number / all.max(1));
     }
     let most = parts.values().map(|parts| parts.count_ones()).max().unwrap_or(0);
-    let many = most.min(MANY);
+    let many = most.min(MAIN_PARTS);
     let is_main = |site: u32| parts.get(&site).is_some_and(|parts| parts.count_ones() >= many);
     calls_of(rank).position(|(_, site)| is_main(site)).unwrap_or(0) as u64
 }

@@ -78,11 +78,11 @@ impl<'a> Column<'a> {
     fn read(rest: &mut &'a [u8], rows: usize) -> io::Result<Self> {
         let words: Vec<&[u8]> = line(rest)?.split(|&byte| byte == b' ').collect();
         match words[..] {
-            [b"text", length] => Ok(Self::Text((rows > 0).then_some(taken(rest, number(length)?)?))),
+            [b"text", length] => Ok(Self::Text((rows > 0).then_some(take(rest, number(length)?)?))),
             [b"planes", width, unit] if unit.len() <= WIDEST => {
                 let width = Some(number(width)?).filter(|width| (1..=WIDEST).contains(width));
                 let width = width.ok_or_else(|| wrong("a number has 1 to 8 bytes"))?;
-                Ok(Self::Planes((0..width).map(|_| taken(rest, rows)).collect::<io::Result<_>>()?, unit))
+                Ok(Self::Planes((0..width).map(|_| take(rest, rows)).collect::<io::Result<_>>()?, unit))
             }
             _ => Err(wrong("`text LENGTH` or `planes WIDTH UNIT` is expected before each column")),
         }
@@ -124,7 +124,7 @@ fn line<'a>(rest: &mut &'a [u8]) -> io::Result<&'a [u8]> {
 }
 
 /// Takes the next `length` bytes.
-fn taken<'a>(rest: &mut &'a [u8], length: usize) -> io::Result<&'a [u8]> {
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> io::Result<&'a [u8]> {
     let (taken, left) = rest.split_at_checked(length).ok_or_else(|| wrong("a column is cut off"))?;
     *rest = left;
     Ok(taken)

@@ -26,7 +26,7 @@ const LONGEST_LINE: usize = 4 << 20;
 /// Initial size of the buffer for reading \[B\].
 const CHUNK: usize = 1 << 20;
 /// Length of the part of a line that a message shows \[characters\].
-const SHOWN: usize = 400;
+const SHOWN_LENGTH: usize = 400;
 
 /// A column that a table may have.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<
             if cells.is_empty() {
                 continue;
             }
-            if let Some((range, message)) = split.fault {
+            if let Some((range, message)) = split.misplaced_quotes {
                 let length = range.len();
                 mistakes.push(
                     Diagnostic::new("bad-quotes", message)
@@ -164,7 +164,7 @@ pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<
         if filled >= LONGEST_LINE {
             mistakes.push(
                 Diagnostic::new("line-too-long", format!("a line is longer than {LONGEST_LINE} bytes"))
-                    .at_place(place(&file, line + 1, &buffer[..SHOWN], 0, 1))
+                    .at_place(place(&file, line + 1, &buffer[..SHOWN_LENGTH], 0, 1))
                     .help("this does not look like a table; is it the right file?"),
             );
             break;
@@ -495,7 +495,7 @@ fn place(file: &str, line: u64, text: &[u8], start: usize, length: usize) -> Pla
         file: file.to_owned(),
         line: usize::try_from(line).unwrap_or(usize::MAX),
         column: characters(0..start) + 1,
-        text: String::from_utf8_lossy(text).trim_end_matches('\r').chars().take(SHOWN).collect(),
+        text: String::from_utf8_lossy(text).trim_end_matches('\r').chars().take(SHOWN_LENGTH).collect(),
         length: characters(start..end).max(1),
     }
 }
@@ -507,7 +507,7 @@ struct Split {
     /// Start of the next line.
     next: usize,
     /// Range of misplaced quotes, with a message.
-    fault: Option<(Range<usize>, &'static str)>,
+    misplaced_quotes: Option<(Range<usize>, &'static str)>,
 }
 
 /// Splits the line at the start of `bytes` into cells; a blank line or a comment has no cells.
@@ -516,7 +516,7 @@ struct Split {
 /// there is no further line.
 fn split(bytes: &[u8], last: bool, cells: &mut Vec<Cell>) -> Option<Split> {
     cells.clear();
-    let mut fault = None;
+    let mut misplaced_quotes = None;
     let mut at = 0;
     loop {
         while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r')) {
@@ -529,8 +529,8 @@ fn split(bytes: &[u8], last: bool, cells: &mut Vec<Cell>) -> Option<Split> {
             Some(b'#') if cells.is_empty() => {
                 let length = bytes[at..].iter().position(|&b| b == b'\n').map(|i| at + i);
                 return match length {
-                    Some(length) => Some(Split { length, next: length + 1, fault: None }),
-                    None => last.then_some(Split { length: bytes.len(), next: bytes.len(), fault: None }),
+                    Some(length) => Some(Split { length, next: length + 1, misplaced_quotes: None }),
+                    None => last.then_some(Split { length: bytes.len(), next: bytes.len(), misplaced_quotes: None }),
                 };
             }
             Some(b'"') => {
@@ -559,10 +559,10 @@ fn split(bytes: &[u8], last: bool, cells: &mut Vec<Cell>) -> Option<Split> {
                         at += 1;
                     }
                     if bytes[after..at].iter().any(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
-                        fault.get_or_insert((after..at, "text after the closing quote of a cell"));
+                        misplaced_quotes.get_or_insert((after..at, "text after the closing quote of a cell"));
                     }
                 } else {
-                    fault.get_or_insert((start - 1..at, "a quote is not closed on its line"));
+                    misplaced_quotes.get_or_insert((start - 1..at, "a quote is not closed on its line"));
                 }
             }
             _ => {
@@ -588,7 +588,7 @@ fn split(bytes: &[u8], last: bool, cells: &mut Vec<Cell>) -> Option<Split> {
         }
         match next {
             Some(b',') => at += 1,
-            _ => return Some(Split { length: at, next: (at + 1).min(bytes.len()), fault }),
+            _ => return Some(Split { length: at, next: (at + 1).min(bytes.len()), misplaced_quotes }),
         }
     }
 }

@@ -35,7 +35,7 @@ pub struct Input {
 
 /// Decompressed bytes, limited in proportion to the compressed bytes read for them. A small file can hold a
 /// lot of data, so the hook is also called with the number of decompressed bytes.
-struct Expanded<R> {
+struct Decompressed<R> {
     bytes: R,
     name: String,
     compressed: Arc<AtomicU64>,
@@ -44,7 +44,7 @@ struct Expanded<R> {
     hook: Option<OnRead>,
 }
 
-impl<R: Read> Read for Expanded<R> {
+impl<R: Read> Read for Decompressed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         self.done += count as u64;
@@ -64,13 +64,13 @@ impl<R: Read> Read for Expanded<R> {
 
 /// A reader that fails after too many blanks in a row. Skipping blank lines would otherwise take hours, or
 /// for ever in a pipe.
-struct Filled<R> {
+struct BlankLimit<R> {
     bytes: R,
     /// Number of blanks at the end of the bytes read so far.
     blanks: u64,
 }
 
-impl<R: Read> Read for Filled<R> {
+impl<R: Read> Read for BlankLimit<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         let read = &buffer[..count];
@@ -121,7 +121,7 @@ impl Input {
             hook(&name, 0, total);
         }
         let expanded = hook.clone();
-        let mut bytes = Counted { bytes, name: name.clone(), read: Arc::default(), told: 0, total, hook };
+        let mut bytes = CountingReader { bytes, name: name.clone(), read: Arc::default(), told: 0, total, hook };
         let mut start = Vec::with_capacity(ZSTD_MAGIC.len());
         bytes.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut start)?;
         let compressed = start == ZSTD_MAGIC;
@@ -130,7 +130,7 @@ impl Input {
         let bytes: Box<dyn Read> = if compressed {
             let bytes = expand(bytes)?;
             let (name, hook) = (name.clone(), expanded);
-            Box::new(Expanded { bytes, name, compressed: read, done: 0, told: 0, hook })
+            Box::new(Decompressed { bytes, name, compressed: read, done: 0, told: 0, hook })
         } else {
             Box::new(bytes)
         };
@@ -150,7 +150,7 @@ fn by_rows(mut bytes: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     if start == columns::MAGIC {
         return Ok(Box::new(io::Cursor::new(columns::rows_of(bytes)?)));
     }
-    Ok(Box::new(Filled { bytes: io::Cursor::new(start).chain(bytes), blanks: 0 }))
+    Ok(Box::new(BlankLimit { bytes: io::Cursor::new(start).chain(bytes), blanks: 0 }))
 }
 
 /// Decompresses bytes.
@@ -171,7 +171,7 @@ impl Read for Input {
 }
 
 /// A reader that counts the bytes of the file itself (compressed, if it is) and calls the hook.
-struct Counted<R> {
+struct CountingReader<R> {
     bytes: R,
     name: String,
     read: Arc<AtomicU64>,
@@ -180,7 +180,7 @@ struct Counted<R> {
     hook: Option<OnRead>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         let done = self.read.fetch_add(count as u64, Ordering::Relaxed) + count as u64;
@@ -383,7 +383,7 @@ mod tests {
     }
 
     /// Reads the content with a hook, and returns the calls of the hook and the result.
-    fn read_heard(content: &[u8]) -> (Vec<(u64, u64)>, io::Result<usize>) {
+    fn read_with_hook(content: &[u8]) -> (Vec<(u64, u64)>, io::Result<usize>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x");
         std::fs::write(&path, content).unwrap();
@@ -403,20 +403,20 @@ mod tests {
         for blanks in ["\n", " ", "\r\n", "\t \n"] {
             let text = blanks.repeat(most / blanks.len() + 1);
             for content in [text.as_bytes(), &zstd::encode_all(text.as_bytes(), 1).unwrap()] {
-                let error = read_heard(content).1.unwrap_err();
+                let error = read_with_hook(content).1.unwrap_err();
                 assert!(error.to_string().contains("nothing but blank lines"), "{error}");
             }
         }
         // The largest number of blanks is accepted, and again after another character.
         let much = ["\n".repeat(most), "x".to_owned(), "\n".repeat(most)].concat();
-        assert_eq!(read_heard(much.as_bytes()).1.unwrap(), 2 * most + 1);
-        assert_eq!(read_heard(&zstd::encode_all(much.as_bytes(), 1).unwrap()).1.unwrap(), 2 * most + 1);
+        assert_eq!(read_with_hook(much.as_bytes()).1.unwrap(), 2 * most + 1);
+        assert_eq!(read_with_hook(&zstd::encode_all(much.as_bytes(), 1).unwrap()).1.unwrap(), 2 * most + 1);
     }
 
     #[test]
     fn what_comes_out_of_a_small_compressed_file_is_heard_of() {
         let compressed = zstd::encode_all(&vec![b'x'; 10 * STEP as usize][..], 1).unwrap();
-        let (heard, result) = read_heard(&compressed);
+        let (heard, result) = read_with_hook(&compressed);
         assert_eq!(result.unwrap() as u64, 10 * STEP);
         let out: Vec<u64> =
             heard.iter().filter(|(done, total)| *total == 0 && *done > 0).map(|(done, _)| *done).collect();

@@ -10,7 +10,7 @@ use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, VariantAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::typed::Passed;
+use super::typed::BoxedMismatch;
 
 /// Names of fields or variants.
 type Names = &'static [&'static str];
@@ -40,35 +40,44 @@ struct Listener<'l> {
 }
 
 /// Ends the reading.
-fn enough<T>() -> Result<T, Passed> {
-    Err(Passed::custom("only names were asked for"))
+fn end_reading<T>() -> Result<T, BoxedMismatch> {
+    Err(BoxedMismatch::custom("only names were asked for"))
 }
 
 impl<'l> Deserializer<'l> for Listener<'l> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
 
-    fn deserialize_any<V: Visitor<'l>>(self, _: V) -> Result<V::Value, Passed> {
-        enough()
+    fn deserialize_any<V: Visitor<'l>>(self, _: V) -> Result<V::Value, BoxedMismatch> {
+        end_reading()
     }
 
-    fn deserialize_option<V: Visitor<'l>>(self, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_option<V: Visitor<'l>>(self, visitor: V) -> Result<V::Value, BoxedMismatch> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'l>>(self, _: &'static str, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_newtype_struct<V: Visitor<'l>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, BoxedMismatch> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_struct<V: Visitor<'l>>(self, _: &'static str, keys: Names, _: V) -> Result<V::Value, Passed> {
+    fn deserialize_struct<V: Visitor<'l>>(self, _: &'static str, keys: Names, _: V) -> Result<V::Value, BoxedMismatch> {
         self.keys.set(Some(keys));
-        enough()
+        end_reading()
     }
 
-    fn deserialize_enum<V: Visitor<'l>>(self, _: &'static str, choices: Names, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_enum<V: Visitor<'l>>(
+        self,
+        _: &'static str,
+        choices: Names,
+        visitor: V,
+    ) -> Result<V::Value, BoxedMismatch> {
         self.choices.set(Some(choices));
         match self.choice {
             Some(_) => visitor.visit_enum(self),
-            None => enough(),
+            None => end_reading(),
         }
     }
 
@@ -80,34 +89,34 @@ impl<'l> Deserializer<'l> for Listener<'l> {
 }
 
 impl<'l> EnumAccess<'l> for Listener<'l> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<(S::Value, Self), Passed> {
+    fn variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<(S::Value, Self), BoxedMismatch> {
         let choice = BorrowedStrDeserializer::new(self.choice.unwrap_or_default());
-        Ok((seed.deserialize::<BorrowedStrDeserializer<'_, Passed>>(choice)?, Self { choice: None, ..self }))
+        Ok((seed.deserialize::<BorrowedStrDeserializer<'_, BoxedMismatch>>(choice)?, Self { choice: None, ..self }))
     }
 }
 
 impl<'l> VariantAccess<'l> for Listener<'l> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
 
-    fn unit_variant(self) -> Result<(), Passed> {
+    fn unit_variant(self) -> Result<(), BoxedMismatch> {
         self.keys.set(Some(&[]));
-        enough()
+        end_reading()
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<S::Value, Passed> {
+    fn newtype_variant_seed<S: DeserializeSeed<'l>>(self, seed: S) -> Result<S::Value, BoxedMismatch> {
         seed.deserialize(self)
     }
 
-    fn tuple_variant<V: Visitor<'l>>(self, _: usize, _: V) -> Result<V::Value, Passed> {
-        enough()
+    fn tuple_variant<V: Visitor<'l>>(self, _: usize, _: V) -> Result<V::Value, BoxedMismatch> {
+        end_reading()
     }
 
-    fn struct_variant<V: Visitor<'l>>(self, keys: Names, _: V) -> Result<V::Value, Passed> {
+    fn struct_variant<V: Visitor<'l>>(self, keys: Names, _: V) -> Result<V::Value, BoxedMismatch> {
         self.keys.set(Some(keys));
-        enough()
+        end_reading()
     }
 }
 

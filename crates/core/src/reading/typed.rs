@@ -21,7 +21,7 @@ use crate::diagnostic::{LOCATED, Span};
 #[derive(Clone, Debug)]
 pub struct Mismatch {
     /// Kind of mismatch.
-    pub what: What,
+    pub what: MismatchKind,
     /// Steps to the key or value.
     pub path: Vec<Step>,
     /// Place of the key or value in the text.
@@ -30,7 +30,7 @@ pub struct Mismatch {
 
 /// Kind of mismatch of a key or a value.
 #[derive(Clone, PartialEq, Debug)]
-pub enum What {
+pub enum MismatchKind {
     /// The table has no such key.
     UnknownKey {
         /// The key.
@@ -63,15 +63,15 @@ pub enum What {
 /// A mismatch on its way to [`typed`]. It is behind a pointer, since each type that is read has its own code
 /// to pass it on.
 #[derive(Clone, Debug)]
-pub(super) struct Passed(Box<Mismatch>);
+pub(super) struct BoxedMismatch(Box<Mismatch>);
 
-impl Passed {
-    fn new(what: What) -> Self {
+impl BoxedMismatch {
+    fn new(what: MismatchKind) -> Self {
         Self(Box::new(Mismatch { what, path: Vec::new(), span: None }))
     }
 
     fn unfit(wanted: impl Into<String>) -> Self {
-        Self::new(What::Unfit { found: String::new(), wanted: wanted.into() })
+        Self::new(MismatchKind::Unfit { found: String::new(), wanted: wanted.into() })
     }
 
     /// Adds a step before the path of the mismatch.
@@ -90,29 +90,31 @@ impl Passed {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
-            What::UnknownKey { name, known } => write!(f, "unknown key `{name}` (there are: {})", known.join(", ")),
-            What::UnknownChoice { name, known } => {
+            MismatchKind::UnknownKey { name, known } => {
+                write!(f, "unknown key `{name}` (there are: {})", known.join(", "))
+            }
+            MismatchKind::UnknownChoice { name, known } => {
                 write!(f, "unknown choice `{name}` (there are: {})", known.join(", "))
             }
-            What::NotOneChoice => f.write_str("exactly one choice is expected"),
-            What::MissingKey(name) => write!(f, "missing key `{name}`"),
-            What::Unfit { found, wanted } => write!(f, "{found} where {wanted} is expected"),
-            What::Refused(message) => f.write_str(message),
+            MismatchKind::NotOneChoice => f.write_str("exactly one choice is expected"),
+            MismatchKind::MissingKey(name) => write!(f, "missing key `{name}`"),
+            MismatchKind::Unfit { found, wanted } => write!(f, "{found} where {wanted} is expected"),
+            MismatchKind::Refused(message) => f.write_str(message),
         }
     }
 }
 
-impl fmt::Display for Passed {
+impl fmt::Display for BoxedMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Passed {}
+impl std::error::Error for BoxedMismatch {}
 
-impl Error for Passed {
+impl Error for BoxedMismatch {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(What::Refused(message.to_string()))
+        Self::new(MismatchKind::Refused(message.to_string()))
     }
     fn invalid_type(_: Unexpected<'_>, wanted: &dyn Expected) -> Self {
         Self::unfit(wanted.to_string())
@@ -124,16 +126,16 @@ impl Error for Passed {
         Self::unfit(wanted.to_string())
     }
     fn unknown_variant(name: &str, known: &'static [&'static str]) -> Self {
-        Self::new(What::UnknownChoice { name: name.to_owned(), known })
+        Self::new(MismatchKind::UnknownChoice { name: name.to_owned(), known })
     }
     fn unknown_field(name: &str, known: &'static [&'static str]) -> Self {
-        Self::new(What::UnknownKey { name: name.to_owned(), known })
+        Self::new(MismatchKind::UnknownKey { name: name.to_owned(), known })
     }
     fn missing_field(name: &'static str) -> Self {
-        Self::new(What::MissingKey(name))
+        Self::new(MismatchKind::MissingKey(name))
     }
     fn duplicate_field(name: &'static str) -> Self {
-        Self::new(What::Refused(format!("the key `{name}` is there twice")))
+        Self::new(MismatchKind::Refused(format!("the key `{name}` is there twice")))
     }
 }
 
@@ -142,7 +144,7 @@ impl Error for Passed {
 /// # Errors
 /// The first mismatch.
 pub fn typed<'a, T: Deserialize<'a>>(tree: &'a Tree) -> Result<T, Mismatch> {
-    T::deserialize(Value(tree)).map_err(|mismatch| *Value(tree).told(mismatch, Wanted::Said).0)
+    T::deserialize(Value(tree)).map_err(|mismatch| *Value(tree).at_this_value(mismatch, ExpectedWords::OfType).0)
 }
 
 /// A value that serde reads.
@@ -164,9 +166,9 @@ enum Parsed<'a> {
 
 /// The words for the expected kind of value in a message.
 #[derive(Clone, Copy)]
-enum Wanted {
+enum ExpectedWords {
     /// The words of the type itself.
-    Said,
+    OfType,
     /// Fixed words.
     Words(&'static str),
     /// A number of type `u32` that is not less than this.
@@ -198,7 +200,7 @@ impl<'a> Value<'a> {
     }
 
     /// Hands the value to a visitor, by its kind.
-    fn visit<V: Visitor<'a>>(self, visitor: V, wanted: Wanted) -> Result<V::Value, Passed> {
+    fn visit<V: Visitor<'a>>(self, visitor: V, wanted: ExpectedWords) -> Result<V::Value, BoxedMismatch> {
         let visited = match self.parsed() {
             Parsed::Text(text) => visitor.visit_borrowed_str(text),
             Parsed::Signed(number) => visitor.visit_i64(number),
@@ -209,27 +211,27 @@ impl<'a> Value<'a> {
                 let mut left = Items(items.iter().enumerate());
                 visitor.visit_seq(&mut left).and_then(|value| match left.0.len() {
                     0 => Ok(value),
-                    more => Err(Passed::unfit(format!("a list of {}", items.len() - more))),
+                    more => Err(BoxedMismatch::unfit(format!("a list of {}", items.len() - more))),
                 })
             }
             Parsed::Table(table) => visitor.visit_map(Entries { entries: table.iter(), value: None }),
             Parsed::Nothing => Err(unfit_for(&visitor)),
         };
-        visited.map_err(|mismatch| self.told(mismatch, wanted))
+        visited.map_err(|mismatch| self.at_this_value(mismatch, wanted))
     }
 
     /// Returns the mismatch with this value as its place, unless it has a place inside the value already.
-    fn told(self, mut mismatch: Passed, better: Wanted) -> Passed {
+    fn at_this_value(self, mut mismatch: BoxedMismatch, better: ExpectedWords) -> BoxedMismatch {
         let mistake = &mut *mismatch.0;
         if mistake.span.is_none() {
             mistake.span = Some(self.0.span);
-            if let What::Unfit { found, wanted } = &mut mistake.what {
+            if let MismatchKind::Unfit { found, wanted } = &mut mistake.what {
                 *found = self.0.in_words();
                 match better {
-                    Wanted::Said => {}
-                    Wanted::Words(words) => words.clone_into(wanted),
-                    Wanted::From(least) => *wanted = format!("a whole number from {least} to 4294967295"),
-                    Wanted::ListOf(length) => *wanted = format!("a list of {length} in [ ]"),
+                    ExpectedWords::OfType => {}
+                    ExpectedWords::Words(words) => words.clone_into(wanted),
+                    ExpectedWords::From(least) => *wanted = format!("a whole number from {least} to 4294967295"),
+                    ExpectedWords::ListOf(length) => *wanted = format!("a list of {length} in [ ]"),
                 }
             }
         }
@@ -238,25 +240,25 @@ impl<'a> Value<'a> {
 }
 
 /// Returns the mismatch for a value that no visitor accepts.
-fn unfit_for(visitor: &dyn Expected) -> Passed {
-    Passed::unfit(visitor.to_string())
+fn unfit_for(visitor: &dyn Expected) -> BoxedMismatch {
+    BoxedMismatch::unfit(visitor.to_string())
 }
 
 macro_rules! wanted {
     ($($method:ident: $words:literal,)*) => {$(
-        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
-            self.visit(visitor, Wanted::Words($words))
+        fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, BoxedMismatch> {
+            self.visit(visitor, ExpectedWords::Words($words))
         }
     )*};
 }
 
 impl<'a> Deserializer<'a> for Value<'a> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
 
     /// Reads a `u32`, or a `NonZeroU32`, whose visitor says that it expects a nonzero number.
-    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, BoxedMismatch> {
         let least = u32::from((&visitor as &dyn Expected).to_string().contains("nonzero"));
-        self.visit(visitor, Wanted::From(least))
+        self.visit(visitor, ExpectedWords::From(least))
     }
 
     wanted! {
@@ -282,33 +284,37 @@ impl<'a> Deserializer<'a> for Value<'a> {
         deserialize_unit: "an empty table",
     }
 
-    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
-        self.visit(visitor, Wanted::Said)
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, BoxedMismatch> {
+        self.visit(visitor, ExpectedWords::OfType)
     }
 
-    fn deserialize_identifier<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
-        self.visit(visitor, Wanted::Said)
+    fn deserialize_identifier<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, BoxedMismatch> {
+        self.visit(visitor, ExpectedWords::OfType)
     }
 
-    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, BoxedMismatch> {
         visitor.visit_unit()
     }
 
     /// Reads an optional value, which is present because it is written.
-    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, BoxedMismatch> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_unit_struct<V: Visitor<'a>>(self, _: &'static str, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_unit_struct<V: Visitor<'a>>(self, _: &'static str, visitor: V) -> Result<V::Value, BoxedMismatch> {
         self.deserialize_unit(visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'a>>(self, name: &'static str, visitor: V) -> Result<V::Value, Passed> {
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, BoxedMismatch> {
         match (name, &self.0.kind) {
             (LOCATED, _) => visitor.visit_seq(Placed { part: 0, of: self.0 }),
-            (ONE_OR_LIST, Kind::List(_)) => self.visit(visitor, Wanted::Said),
+            (ONE_OR_LIST, Kind::List(_)) => self.visit(visitor, ExpectedWords::OfType),
             (ONE_OR_LIST, _) => visitor.visit_some(self).map_err(|mut mismatch| {
-                if let (What::Unfit { wanted, .. }, []) = (&mut mismatch.0.what, &mismatch.0.path[..]) {
+                if let (MismatchKind::Unfit { wanted, .. }, []) = (&mut mismatch.0.what, &mismatch.0.path[..]) {
                     wanted.push_str(", or a list of them,");
                 }
                 mismatch
@@ -317,8 +323,8 @@ impl<'a> Deserializer<'a> for Value<'a> {
         }
     }
 
-    fn deserialize_tuple<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Passed> {
-        self.visit(visitor, Wanted::ListOf(length))
+    fn deserialize_tuple<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, BoxedMismatch> {
+        self.visit(visitor, ExpectedWords::ListOf(length))
     }
 
     fn deserialize_tuple_struct<V: Visitor<'a>>(
@@ -326,7 +332,7 @@ impl<'a> Deserializer<'a> for Value<'a> {
         _: &'static str,
         length: usize,
         visitor: V,
-    ) -> Result<V::Value, Passed> {
+    ) -> Result<V::Value, BoxedMismatch> {
         self.deserialize_tuple(length, visitor)
     }
 
@@ -335,10 +341,10 @@ impl<'a> Deserializer<'a> for Value<'a> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Passed> {
+    ) -> Result<V::Value, BoxedMismatch> {
         match self.0.kind {
             // Visitors would also accept the values of a structure as a list, without names.
-            Kind::List(_) => Err(self.told(Passed::unfit("a table"), Wanted::Said)),
+            Kind::List(_) => Err(self.at_this_value(BoxedMismatch::unfit("a table"), ExpectedWords::OfType)),
             _ => self.deserialize_map(visitor),
         }
     }
@@ -349,21 +355,21 @@ impl<'a> Deserializer<'a> for Value<'a> {
         _: &'static str,
         known: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Passed> {
+    ) -> Result<V::Value, BoxedMismatch> {
         let chosen = match &self.0.kind {
             Kind::Text(word) => visitor.visit_enum(Choice { word, of: self, entry: None }),
             Kind::Table(table) if table.len() == 1 => match table.first_key_value() {
                 Some((word, entry)) => visitor.visit_enum(Choice { word, of: self, entry: Some(entry) }),
-                None => Err(Passed::unfit("a choice")),
+                None => Err(BoxedMismatch::unfit("a choice")),
             },
-            Kind::Table(_) => Err(Passed::new(What::NotOneChoice)),
-            _ => Err(Passed::unfit(format!("one of {}", known.join(", ")))),
+            Kind::Table(_) => Err(BoxedMismatch::new(MismatchKind::NotOneChoice)),
+            _ => Err(BoxedMismatch::unfit(format!("one of {}", known.join(", ")))),
         };
-        chosen.map_err(|mismatch| self.told(mismatch, Wanted::Said))
+        chosen.map_err(|mismatch| self.at_this_value(mismatch, ExpectedWords::OfType))
     }
 }
 
-impl<'a> IntoDeserializer<'a, Passed> for Value<'a> {
+impl<'a> IntoDeserializer<'a, BoxedMismatch> for Value<'a> {
     type Deserializer = Self;
     fn into_deserializer(self) -> Self {
         self
@@ -374,13 +380,13 @@ impl<'a> IntoDeserializer<'a, Passed> for Value<'a> {
 struct Items<'a>(std::iter::Enumerate<std::slice::Iter<'a, Tree>>);
 
 impl<'a> SeqAccess<'a> for &mut Items<'a> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
 
-    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Passed> {
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, BoxedMismatch> {
         let Some((i, item)) = self.0.next() else { return Ok(None) };
         seed.deserialize(Value(item))
             .map(Some)
-            .map_err(|mismatch| Value(item).told(mismatch, Wanted::Said).behind(Step::Item(i)))
+            .map_err(|mismatch| Value(item).at_this_value(mismatch, ExpectedWords::OfType).behind(Step::Item(i)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -395,20 +401,21 @@ struct Entries<'a> {
 }
 
 impl<'a> MapAccess<'a> for Entries<'a> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
 
-    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Passed> {
+    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, BoxedMismatch> {
         self.value = self.entries.next();
         let Some((key, entry)) = self.value else { return Ok(None) };
         seed.deserialize(BorrowedStrDeserializer::new(key))
             .map(Some)
-            .map_err(|mismatch: Passed| mismatch.of_key(key, entry.key))
+            .map_err(|mismatch: BoxedMismatch| mismatch.of_key(key, entry.key))
     }
 
-    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Passed> {
-        let Some((key, entry)) = self.value.take() else { return Err(Passed::custom("a value without a key")) };
-        seed.deserialize(Value(&entry.value))
-            .map_err(|mismatch| Value(&entry.value).told(mismatch, Wanted::Said).behind(Step::Key(key.clone())))
+    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, BoxedMismatch> {
+        let Some((key, entry)) = self.value.take() else { return Err(BoxedMismatch::custom("a value without a key")) };
+        seed.deserialize(Value(&entry.value)).map_err(|mismatch| {
+            Value(&entry.value).at_this_value(mismatch, ExpectedWords::OfType).behind(Step::Key(key.clone()))
+        })
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -425,26 +432,28 @@ struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     /// Reads the value of the choice.
-    fn content<T>(&self, read: impl FnOnce(Value<'a>) -> Result<T, Passed>) -> Result<T, Passed> {
+    fn content<T>(&self, read: impl FnOnce(Value<'a>) -> Result<T, BoxedMismatch>) -> Result<T, BoxedMismatch> {
         match self.entry {
             Some(entry) => read(Value(&entry.value)).map_err(|mismatch| {
-                Value(&entry.value).told(mismatch, Wanted::Said).behind(Step::Key(self.word.to_owned()))
+                Value(&entry.value)
+                    .at_this_value(mismatch, ExpectedWords::OfType)
+                    .behind(Step::Key(self.word.to_owned()))
             }),
-            None => Err(self.of.told(Passed::unfit("a table"), Wanted::Said)),
+            None => Err(self.of.at_this_value(BoxedMismatch::unfit("a table"), ExpectedWords::OfType)),
         }
     }
 }
 
 impl<'a> EnumAccess<'a> for Choice<'a> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<(S::Value, Self), Passed> {
+    fn variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<(S::Value, Self), BoxedMismatch> {
         let name = BorrowedStrDeserializer::new(self.word);
         match seed.deserialize(name) {
             Ok(variant) => Ok((variant, self)),
             Err(mismatch) => Err(match self.entry {
-                Some(entry) => Passed::of_key(mismatch, self.word, entry.key),
+                Some(entry) => BoxedMismatch::of_key(mismatch, self.word, entry.key),
                 None => mismatch,
             }),
         }
@@ -452,27 +461,31 @@ impl<'a> EnumAccess<'a> for Choice<'a> {
 }
 
 impl<'a> VariantAccess<'a> for Choice<'a> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
 
-    fn unit_variant(self) -> Result<(), Passed> {
+    fn unit_variant(self) -> Result<(), BoxedMismatch> {
         if self.entry.is_none() {
             return Ok(());
         }
         self.content(|value| match value.0.table() {
             Some(table) if table.is_empty() => Ok(()),
-            _ => Err(value.told(Passed::unfit("an empty table"), Wanted::Said)),
+            _ => Err(value.at_this_value(BoxedMismatch::unfit("an empty table"), ExpectedWords::OfType)),
         })
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<S::Value, Passed> {
+    fn newtype_variant_seed<S: DeserializeSeed<'a>>(self, seed: S) -> Result<S::Value, BoxedMismatch> {
         self.content(|value| seed.deserialize(value))
     }
 
-    fn tuple_variant<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, Passed> {
+    fn tuple_variant<V: Visitor<'a>>(self, length: usize, visitor: V) -> Result<V::Value, BoxedMismatch> {
         self.content(|value| value.deserialize_tuple(length, visitor))
     }
 
-    fn struct_variant<V: Visitor<'a>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Passed> {
+    fn struct_variant<V: Visitor<'a>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, BoxedMismatch> {
         self.content(|value| value.deserialize_struct("", fields, visitor))
     }
 }
@@ -485,9 +498,9 @@ struct Placed<'a> {
 }
 
 impl<'a> SeqAccess<'a> for Placed<'a> {
-    type Error = Passed;
+    type Error = BoxedMismatch;
 
-    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Passed> {
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, BoxedMismatch> {
         self.part += 1;
         match self.part {
             1 => seed.deserialize(UsizeDeserializer::new(self.of.span.start)).map(Some),

@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 
 use super::tree::{self, Kind, Step, Tree};
-use super::typed::{Mismatch, What, typed};
+use super::typed::{Mismatch, MismatchKind, typed};
 use crate::diagnostic::{Diagnostic, Span, closest};
 
 /// Largest number of mistakes that are searched for in one table.
 const MOST: usize = 50;
 
 /// Description of a value, for messages.
-pub struct About {
+pub struct ValueDescription {
     /// One sentence about the value.
     pub description: Option<String>,
     /// Required keys.
@@ -25,7 +25,7 @@ pub struct About {
 }
 
 /// A reader of a table.
-pub struct Whole<'a> {
+pub struct TableReader<'a> {
     /// Key of the table; empty if the table is a whole text.
     pub key: &'a str,
     /// Place of mistakes that have none of their own.
@@ -33,7 +33,7 @@ pub struct Whole<'a> {
     /// Set when part of the table may be missing, so that a missing key is not a mistake.
     pub is_incomplete: bool,
     /// Returns the description of the value at the end of these keys.
-    pub about: &'a dyn Fn(&[&str]) -> Option<About>,
+    pub about: &'a dyn Fn(&[&str]) -> Option<ValueDescription>,
 }
 
 /// Reads a TOML text whose first byte has position `base`.
@@ -46,10 +46,10 @@ pub fn from_text<T: DeserializeOwned>(text: &str, base: usize) -> Result<T, Vec<
         return Err(mistakes);
     }
     let span = Span::new(base, base);
-    Whole::of_text(span).read(&Tree { kind: Kind::Table(table), span })
+    TableReader::of_text(span).read(&Tree { kind: Kind::Table(table), span })
 }
 
-impl Whole<'_> {
+impl TableReader<'_> {
     /// Creates a reader of a whole text that begins here, without descriptions of its values.
     pub fn of_text(span: Span) -> Self {
         Self { key: "", span, is_incomplete: false, about: &|_| None }
@@ -69,15 +69,15 @@ impl Whole<'_> {
         for _ in 0..MOST {
             let Mismatch { what, path, span } = next;
             let at = span.unwrap_or(self.span);
-            if let What::MissingKey(name) = what {
+            if let MismatchKind::MissingKey(name) = what {
                 mistakes.extend(self.missing(&path, name, at, &tree, &removed));
                 break;
             }
-            if matches!(what, What::NotOneChoice) && removed.iter().any(|path_of| path_of.starts_with(&path)) {
+            if matches!(what, MismatchKind::NotOneChoice) && removed.iter().any(|path_of| path_of.starts_with(&path)) {
                 // The choice has already been reported and removed.
                 break;
             }
-            removed.extend(meant(&what, &path));
+            removed.extend(intended_key(&what, &path));
             mistakes.push(self.in_words(what, &path, at));
             if !tree.remove(&path) {
                 break;
@@ -125,7 +125,7 @@ impl Whole<'_> {
     }
 
     /// Returns the description of the value at this path.
-    fn about(&self, path: &[Step]) -> Option<About> {
+    fn about(&self, path: &[Step]) -> Option<ValueDescription> {
         (self.about)(&self.names(path))
     }
 
@@ -136,27 +136,29 @@ impl Whole<'_> {
     }
 
     /// Returns the diagnostic for a mismatch at this path.
-    fn in_words(&self, what: What, path: &[Step], at: Span) -> Diagnostic {
+    fn in_words(&self, what: MismatchKind, path: &[Step], at: Span) -> Diagnostic {
         let name = path.iter().rev().find_map(step_name).unwrap_or(self.key);
         match what {
-            What::UnknownKey { name: unknown, known } => {
+            MismatchKind::UnknownKey { name: unknown, known } => {
                 let table = self.names(&path[..path.len().saturating_sub(1)]).join(".");
                 unknown_key(&unknown, at, known, &table)
             }
-            What::UnknownChoice { name: unknown, known } => {
+            MismatchKind::UnknownChoice { name: unknown, known } => {
                 // If the choice is itself a key, the name of its table is the noun.
                 let above = path.len().checked_sub(2).and_then(|i| step_name(&path[i]));
                 let what = if name == unknown { above.unwrap_or(self.key) } else { name };
                 unknown_choice(what, &unknown, at, known)
             }
-            What::NotOneChoice => {
+            MismatchKind::NotOneChoice => {
                 let known = self.about(path).map(|about| about.keys).unwrap_or_default();
                 let diagnostic = Diagnostic::new("two-choices", format!("`{name}` is not one choice")).at(at);
                 let help = example(&self.names(path).join("."), &known);
                 diagnostic.label("exactly one table is expected").help(help)
             }
-            What::MissingKey(missing) => Diagnostic::new("missing-key", format!("missing key `{missing}`")).at(at),
-            What::Unfit { found, wanted } => {
+            MismatchKind::MissingKey(missing) => {
+                Diagnostic::new("missing-key", format!("missing key `{missing}`")).at(at)
+            }
+            MismatchKind::Unfit { found, wanted } => {
                 let diagnostic = Diagnostic::new("wrong-type", format!("`{name}` is {found}"))
                     .at(at)
                     .label(format!("{wanted} is expected"));
@@ -165,7 +167,7 @@ impl Whole<'_> {
                     None => diagnostic,
                 }
             }
-            What::Refused(message) => match message.split_once("; ") {
+            MismatchKind::Refused(message) => match message.split_once("; ") {
                 Some((message, help)) => Diagnostic::new("wrong-value", lowercase_first(message)).at(at).help(help),
                 None => Diagnostic::new("wrong-value", lowercase_first(&message)).at(at),
             },
@@ -175,8 +177,8 @@ impl Whole<'_> {
 
 /// Returns the known key that the unknown key at this path was probably meant to be; it does not count as
 /// missing.
-fn meant(what: &What, path: &[Step]) -> Option<Vec<Step>> {
-    let What::UnknownKey { name, known } = what else { return None };
+fn intended_key(what: &MismatchKind, path: &[Step]) -> Option<Vec<Step>> {
+    let MismatchKind::UnknownKey { name, known } = what else { return None };
     let near = closest(name, known.iter().copied())?;
     let mut meant = path.to_vec();
     *meant.last_mut()? = Step::Key(near.to_owned());

@@ -12,7 +12,7 @@ const MESSAGES_PER_TICK: u32 = 1 << 16;
 
 /// Returns true if each rank sends its messages one after another and waits for nothing else, so that its
 /// chain is the sum of the times that its messages take alone.
-pub fn is_in_rows(pattern: &dyn Pattern, injection: Injection) -> bool {
+pub fn is_sequential(pattern: &dyn Pattern, injection: Injection) -> bool {
     injection == Injection::Queue && pattern.needs() == Needs::NOTHING && !pattern.waits_for_sends()
 }
 

@@ -95,37 +95,41 @@ impl Walk<'_> {
         let activities = self.history.of(self.rank);
         let before = activities.partition_point(|activity| activity.begin < self.time);
         let Some(activity) = before.checked_sub(1).map(|at| activities[at]) else {
-            self.idle(Time::ZERO);
+            self.step_over_idle(Time::ZERO);
             return;
         };
         if activity.end < self.time {
-            self.idle(activity.end);
+            self.step_over_idle(activity.end);
             return;
         }
         let message = activity.message.and_then(|message| self.history.message(message));
         match (activity.kind, message) {
-            (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => self.received(&activity, transfer),
-            (ActivityKind::SendWait, Some(transfer)) if self.history.is_of_pattern() => self.sent(&activity, transfer),
+            (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => {
+                self.step_over_recv_wait(&activity, transfer)
+            }
+            (ActivityKind::SendWait, Some(transfer)) if self.history.is_of_pattern() => {
+                self.step_over_send_wait(&activity, transfer)
+            }
             // The rank waited at a barrier for a rank that had nothing to send.
             (ActivityKind::RecvWait, None) if self.history.is_of_pattern() && self.hops < MOST_HOPS => {
                 match activity.peer {
                     Some(peer) => self.go(peer, self.time),
-                    None => self.did(&activity),
+                    None => self.step_over_activity(&activity),
                 }
             }
             (ActivityKind::SendWait, Some(transfer)) if self.hops < MOST_HOPS && transfer.dst != self.rank => {
                 self.go(transfer.dst, self.time);
             }
-            _ => self.did(&activity),
+            _ => self.step_over_activity(&activity),
         }
     }
 
     /// Steps back over a wait for a message that has just arrived.
-    fn received(&mut self, activity: &Activity, transfer: &Transfer) {
+    fn step_over_recv_wait(&mut self, activity: &Activity, transfer: &Transfer) {
         let now = self.time;
         let sender = transfer.src;
         if transfer.called > now {
-            self.did(activity);
+            self.step_over_activity(activity);
             return;
         }
         if transfer.waited && now <= transfer.begin {
@@ -156,20 +160,20 @@ impl Walk<'_> {
     }
 
     /// Steps back over a wait for a message of the rank's own that was under way until now.
-    fn sent(&mut self, activity: &Activity, transfer: &Transfer) {
+    fn step_over_send_wait(&mut self, activity: &Activity, transfer: &Transfer) {
         let activity = Activity { op: transfer.op.unwrap_or(activity.op), ..*activity };
         self.step(PathKind::Rank(ActivityKind::SendWait), self.rank, transfer.called, &activity);
         self.go(self.rank, transfer.called);
     }
 
-    fn did(&mut self, activity: &Activity) {
+    fn step_over_activity(&mut self, activity: &Activity) {
         self.step(PathKind::Rank(activity.kind), self.rank, activity.begin, activity);
         self.go(self.rank, activity.begin);
         self.hops = 0;
     }
 
     /// Steps back over the time since `begin`, in which the rank was idle.
-    fn idle(&mut self, begin: Time) {
+    fn step_over_idle(&mut self, begin: Time) {
         let (rank, end) = (self.rank, self.time);
         self.steps.push(PathStep { rank, kind: PathKind::Idle, begin, end, op: None, message: None, peer: None });
         self.go(rank, begin);

@@ -38,19 +38,19 @@ impl History {
     }
 
     /// Sets the times, ascending, at which all ranks were released together.
-    pub fn let_go_together(&mut self, times: Vec<Time>) {
+    pub fn set_common_releases(&mut self, times: Vec<Time>) {
         self.common = times;
     }
 
     /// Sets, for each rank, the ascending times at which it finished operations of all ranks. The k-th times
     /// of all ranks belong to the same operation.
-    pub fn came_together(&mut self, times: Vec<Vec<Time>>) {
+    pub fn set_common_operations(&mut self, times: Vec<Vec<Time>>) {
         self.aligned = times;
     }
 
     /// Returns the times at which two ranks finished their last common operation of all ranks, up to the
     /// given times; 0 if there is none.
-    pub fn together(&self, (a, until_a): (RankId, Time), (b, until_b): (RankId, Time)) -> (Time, Time) {
+    pub fn last_common_times(&self, (a, until_a): (RankId, Time), (b, until_b): (RankId, Time)) -> (Time, Time) {
         let passed = self.common.partition_point(|&time| time <= until_a.min(until_b));
         if let Some(last) = passed.checked_sub(1) {
             return (self.common[last], self.common[last]);

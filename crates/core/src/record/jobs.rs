@@ -91,8 +91,8 @@ impl<'a> JobsRecorder<'a> {
     }
 
     /// Rounds the bytes on links to whole bytes that add up.
-    pub fn settle(&mut self, fabric: &Fabric) {
-        self.jobs.iter_mut().for_each(|job| job.fractions.settle(&mut job.links, fabric));
+    pub fn round_to_bytes(&mut self, fabric: &Fabric) {
+        self.jobs.iter_mut().for_each(|job| job.fractions.round_to_bytes(&mut job.links, fabric));
     }
 
     fn count(&mut self, now: Time, flight: &Flight) -> &mut JobRecord {

@@ -176,7 +176,7 @@ pub fn lateness(history: &History) -> Lateness {
     let mut late = Lateness { ranks: vec![Late::default(); ranks as usize], waits, starts, ..Lateness::default() };
     late.order = late.in_order();
     late.divide(history);
-    late.hand_on();
+    late.propagate();
     late
 }
 
@@ -239,7 +239,7 @@ impl Lateness {
             let key = (rank.min(peer), rank.max(peer));
             let ordered = |(first, second)| if rank < peer { (first, second) } else { (second, first) };
             let pair = ordered(in_step.get(&key).copied().unwrap_or_default());
-            let all = history.together((RankId(rank), begin), (RankId(peer), sent));
+            let all = history.last_common_times((RankId(rank), begin), (RankId(peer), sent));
             let (since, peer_since) = if all.0 >= pair.0 && all.1 >= pair.1 { all } else { pair };
             let (since, peer_since) = (since.min(begin), peer_since.min(sent));
             let [mine, others] =
@@ -271,7 +271,7 @@ impl Lateness {
     }
 
     /// Hands waits on to their causes, the last ones first.
-    fn hand_on(&mut self) {
+    fn propagate(&mut self) {
         let mut lengths = vec![0.0; self.waits.len() + 1];
         for (at, wait) in self.waits.iter().enumerate() {
             lengths[at + 1] = lengths[at] + wait.time();

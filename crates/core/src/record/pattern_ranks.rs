@@ -63,7 +63,7 @@ struct Rank {
     due: u64,
     /// Number of the call in which it last received a message, with the first message of that call and its
     /// sender.
-    came: (u64, u32, RankId),
+    last_received: (u64, u32, RankId),
     times: RankTimes,
 }
 
@@ -127,7 +127,7 @@ impl<'a> PatternRanks<'a> {
     }
 
     /// Returns true if a rank waits for messages of its own.
-    fn is_held(&self, id: RankId) -> bool {
+    fn waits_for_own_messages(&self, id: RankId) -> bool {
         let rank = &self.ranks[id];
         match () {
             () if rank.busy => false,
@@ -138,20 +138,20 @@ impl<'a> PatternRanks<'a> {
 
     /// Records the end of a send wait, after a message of the rank has arrived or left, if the rank was
     /// waiting for it.
-    fn let_go(&mut self, now: Time, message: &SendRequest, number: u32, was_held: bool) {
+    fn end_send_wait(&mut self, now: Time, message: &SendRequest, number: u32, was_held: bool) {
         let src = message.id.src;
-        if was_held && !self.is_held(src) {
+        if was_held && !self.waits_for_own_messages(src) {
             self.spent(src, ActivityKind::SendWait, now, message.id.index, (Some(number), Some(message.dst)));
         }
     }
 
     /// Records that a rank, which continues now, has waited for other ranks until now.
-    fn waited(&mut self, now: Time, id: RankId, step: Option<u32>) {
+    fn end_recv_wait(&mut self, now: Time, id: RankId, step: Option<u32>) {
         if self.ranks[id].since >= now {
             return;
         }
         let opened = self.barrier.zip(step).is_some_and(|(held, step)| step > held);
-        let (call, number, src) = self.ranks[id].came;
+        let (call, number, src) = self.ranks[id].last_received;
         let cause = match () {
             () if opened => self.first,
             () if call == self.calls => (Some(number), Some(src)),
@@ -161,19 +161,19 @@ impl<'a> PatternRanks<'a> {
     }
 
     /// Handles the requests of the player in this call, from ranks that continue.
-    fn asked(&mut self, now: Time, requests: &Requests, (sends, wakes): (usize, usize)) {
+    fn handle_requests(&mut self, now: Time, requests: &Requests, (sends, wakes): (usize, usize)) {
         let mut step = self.barrier;
         for &(_, wake) in &requests.wakes[wakes..] {
             let id = RankId(wake.0);
             let of = self.step_of(id, self.ranks[id].next);
-            self.waited(now, id, of);
+            self.end_recv_wait(now, id, of);
             self.ranks[id].busy = true;
             step = step.max(of);
         }
         for send in &requests.sends[sends..] {
             let MessageId { src, index } = send.id;
             let of = self.step_of(src, index);
-            self.waited(now, src, of);
+            self.end_recv_wait(now, src, of);
             step = step.max(of);
             let rank = &mut self.ranks[src];
             rank.next = index + 1;
@@ -196,13 +196,13 @@ impl<'a> PatternRanks<'a> {
     fn settle(&mut self, now: Time, id: RankId) {
         let rank = &self.ranks[id];
         if rank.next >= rank.count && rank.due == 0 && rank.under_way + rank.departed == 0 && !rank.busy {
-            self.waited(now, id, None);
+            self.end_recv_wait(now, id, None);
         }
     }
 }
 
 /// Returns the numbers of requests before a call.
-fn before(requests: &Requests) -> (usize, usize) {
+fn lengths(requests: &Requests) -> (usize, usize) {
     (requests.sends.len(), requests.wakes.len())
 }
 
@@ -224,10 +224,10 @@ impl Workload for PatternRanks<'_> {
     }
 
     fn begin(&mut self, requests: &mut Requests) {
-        let before = before(requests);
+        let before = lengths(requests);
         self.player.begin(requests);
         let barrier = self.barrier;
-        self.asked(Time::ZERO, requests, before);
+        self.handle_requests(Time::ZERO, requests, before);
         self.openings.clear();
         if self.starts {
             // The wakes requested so far are starts of ranks, regardless of the steps of their messages.
@@ -244,17 +244,17 @@ impl Workload for PatternRanks<'_> {
             if self.first.1.is_none() {
                 self.first = (Some(number), Some(src));
             }
-            let was_held = self.is_held(src);
+            let was_held = self.waits_for_own_messages(src);
             let sender = &mut self.ranks[src];
             match sender.departed {
                 0 => sender.under_way = sender.under_way.saturating_sub(1),
                 _ => sender.departed -= 1,
             }
-            self.let_go(now, message, number, was_held);
+            self.end_send_wait(now, message, number, was_held);
             let receiver = &mut self.ranks[message.dst];
             receiver.due = receiver.due.saturating_sub(1);
-            if receiver.came.0 != self.calls {
-                receiver.came = (self.calls, number, src);
+            if receiver.last_received.0 != self.calls {
+                receiver.last_received = (self.calls, number, src);
             }
             if let Some(on_transfer) = &mut self.observers.on_transfer {
                 on_transfer(&Transfer {
@@ -273,9 +273,9 @@ impl Workload for PatternRanks<'_> {
                 });
             }
         }
-        let before = before(requests);
+        let before = lengths(requests);
         self.player.delivered(now, messages, requests);
-        self.asked(now, requests, before);
+        self.handle_requests(now, requests, before);
         for message in messages {
             self.settle(now, message.id.src);
             self.settle(now, message.dst);
@@ -288,16 +288,16 @@ impl Workload for PatternRanks<'_> {
         if self.player.load().departures {
             for message in messages {
                 let number = self.under_way.get(&message.id).map_or(0, |(number, _)| *number);
-                let was_held = self.is_held(message.id.src);
+                let was_held = self.waits_for_own_messages(message.id.src);
                 let sender = &mut self.ranks[message.id.src];
                 sender.under_way = sender.under_way.saturating_sub(1);
                 sender.departed += 1;
-                self.let_go(now, message, number, was_held);
+                self.end_send_wait(now, message, number, was_held);
             }
         }
-        let before = before(requests);
+        let before = lengths(requests);
         self.player.departed(now, messages, requests);
-        self.asked(now, requests, before);
+        self.handle_requests(now, requests, before);
     }
 
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
@@ -306,9 +306,9 @@ impl Workload for PatternRanks<'_> {
         self.first = (None, Some(id));
         self.spent(id, ActivityKind::Compute, now, self.ranks[id].next, (None, None));
         self.ranks[id].busy = false;
-        let before = before(requests);
+        let before = lengths(requests);
         self.player.woke(now, wake, requests);
-        self.asked(now, requests, before);
+        self.handle_requests(now, requests, before);
         self.settle(now, id);
     }
 

@@ -35,7 +35,7 @@ pub struct Recorder<'a> {
     /// Arrival of each sender's last message so far if it sent one message after another from its initial
     /// value here on, each with the network to itself. Kept only if requested, and only for messages that are
     /// played.
-    pub alone_in_a_row: Option<IdVec<RankId, Time>>,
+    pub alone_in_sequence: Option<IdVec<RankId, Time>>,
     /// Home of each rank.
     homes: Vec<Home>,
     /// Hook for delivered messages, if requested.
@@ -56,7 +56,7 @@ impl<'a> Recorder<'a> {
             under_way: Sum::default(),
             alone: Sum::default(),
             fingerprint: Fingerprint::new(placement.len() as u32),
-            alone_in_a_row: None,
+            alone_in_sequence: None,
             homes: placement.iter().map(|&node| (node, side(node))).collect(),
             on_message: None,
         }
@@ -64,7 +64,7 @@ impl<'a> Recorder<'a> {
 
     /// Takes the bytes that each link has carried, rounded to whole bytes that add up.
     pub fn take_bytes(&mut self, fabric: &Fabric) -> IdVec<LinkId, u64> {
-        self.fractions.settle(&mut self.bytes, fabric);
+        self.fractions.round_to_bytes(&mut self.bytes, fabric);
         std::mem::take(&mut self.bytes)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Recorder<'a> {
         self.under_way.add((now - flight.start).ps(), 1);
         self.alone.add(flight.alone.ps(), 1);
         self.fingerprint.add(now, send);
-        if let Some(times) = &mut self.alone_in_a_row {
+        if let Some(times) = &mut self.alone_in_sequence {
             times[send.id.src] += flight.alone;
         }
         self.move_bytes(send.id.src, send.dst, send.bytes);
@@ -160,7 +160,7 @@ impl Observer for Recorder<'_> {
         let parts = self.fingerprint.senders().chunks_mut(share).zip(self.ranks.as_mut_slice().chunks_mut(share));
         let parts = parts.enumerate().collect();
         let tallies =
-            threads::map(parts, |(part, (senders, sums))| Tally::of(steps, part * share, senders, sums, homes));
+            threads::map(parts, |(part, (senders, sums))| StepSums::of(steps, part * share, senders, sums, homes));
         for tally in tallies {
             for (rank, received) in self.ranks.as_mut_slice().iter_mut().zip(tally.received) {
                 rank.1 += received;
@@ -198,13 +198,13 @@ type Home = (NodeId, bool);
 const BLOCK: usize = 512;
 
 /// Contribution of the messages of some senders to sums of all ranks.
-struct Tally {
+struct StepSums {
     /// Bytes received by each rank \[B\].
     received: Vec<u64>,
     crossed: (u64, u64),
 }
 
-impl Tally {
+impl StepSums {
     /// Counts the steps of the senders from `first` on, and updates their numbers of the fingerprint and
     /// their sums.
     fn of(

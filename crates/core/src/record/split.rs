@@ -32,10 +32,10 @@ impl Fractions {
     /// Sums at a vertex are whole. So a link with a fraction has another such link at its end, and these
     /// links form circles. Bytes are moved around a circle until one of its links is whole. Links without
     /// ends are rounded.
-    pub fn settle(&mut self, bytes: &mut IdVec<LinkId, u64>, fabric: &Fabric) {
+    pub fn round_to_bytes(&mut self, bytes: &mut IdVec<LinkId, u64>, fabric: &Fabric) {
         let fractions = std::mem::take(&mut self.0);
         let mut open = vec![Vec::new(); fabric.vertices() as usize];
-        let mut left = Left { fractions, bytes };
+        let mut left = RemainingBytes { fractions, bytes };
         for id in left.fractions.ids() {
             match fabric.link(id).ends {
                 Some((from, to)) if left.is_open(id) => {
@@ -73,12 +73,12 @@ impl Fractions {
 }
 
 /// Links with the bytes they have carried and the remaining fractions of a byte.
-struct Left<'a> {
+struct RemainingBytes<'a> {
     fractions: IdVec<LinkId, f64>,
     bytes: &'a mut IdVec<LinkId, u64>,
 }
 
-impl Left<'_> {
+impl RemainingBytes<'_> {
     fn is_open(&self, link: LinkId) -> bool {
         self.fractions[link] > ROUNDING && self.fractions[link] < 1.0 - ROUNDING
     }

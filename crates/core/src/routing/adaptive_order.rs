@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::Counted;
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::LoadCount;
 use super::demand::Demand;
 use super::lattice::Dimensions;
 use super::random_order::in_order;
 use super::router::{MISFIT, Router};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::steps::Steps;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::{Fabric, Step};
@@ -51,10 +51,10 @@ pub struct DoalSpec {
 }
 
 impl Rule for MinAdaptiveSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let dimensions = Dimensions::new(fabric, "min-adaptive")?;
-        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.min-adaptive");
-        Ok(Arc::new(Adaptive { dimensions, hash, detours: None }))
+        let hash = Mix::new(self.seed.unwrap_or(context.seed), "routing.min-adaptive");
+        Ok(Arc::new(Adaptive { dimensions, hash, detour_threshold: None }))
     }
 
     fn depends_on_seed(&self) -> bool {
@@ -63,7 +63,7 @@ impl Rule for MinAdaptiveSpec {
 }
 
 impl Rule for DoalSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         if let Some(value) = self.threshold.as_ref().filter(|value| !(value.is_finite() && ***value >= 0.0)) {
             let message = format!("a threshold of {} compares nothing", **value);
             return Err(vec![Diagnostic::new("doal", message).at_value(value).label("a number, at least 0")]);
@@ -73,9 +73,9 @@ impl Rule for DoalSpec {
             let message = format!("doal goes to any coordinate in one step, but {} is no HyperX", fabric.name());
             return Err(vec![Diagnostic::new(MISFIT, message)]);
         }
-        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.doal");
+        let hash = Mix::new(self.seed.unwrap_or(context.seed), "routing.doal");
         let threshold = self.threshold.as_deref().copied().unwrap_or_default();
-        Ok(Arc::new(Adaptive { dimensions, hash, detours: Some(threshold) }))
+        Ok(Arc::new(Adaptive { dimensions, hash, detour_threshold: Some(threshold) }))
     }
 
     fn depends_on_seed(&self) -> bool {
@@ -88,18 +88,18 @@ struct Adaptive {
     dimensions: Dimensions,
     hash: Mix,
     /// Threshold of detours in dimension order; `None` for steps along any dimension without detours.
-    detours: Option<f64>,
+    detour_threshold: Option<f64>,
 }
 
 /// Draws of a message and the messages under way.
-struct Asked<'a> {
+struct Decision<'a> {
     under_way: &'a UnderWay,
     hash: Mix,
     message: u64,
     draws: u64,
 }
 
-impl Asked<'_> {
+impl Decision<'_> {
     /// Returns the number of messages under way on a step.
     fn queue(&self, step: &Step) -> u32 {
         let behind = step.then.map_or(0, |link| self.under_way[link]);
@@ -128,7 +128,7 @@ fn take(step: Step, links: &mut Vec<LinkId>) -> u32 {
 
 impl Adaptive {
     /// Appends steps along any dimension.
-    fn minimal(&self, (mut here, to): (u32, u32), asked: &mut Asked<'_>, links: &mut Vec<LinkId>) {
+    fn minimal(&self, (mut here, to): (u32, u32), asked: &mut Decision<'_>, links: &mut Vec<LinkId>) {
         let lattice = self.dimensions.lattice();
         let mut steps = Vec::new();
         loop {
@@ -142,12 +142,12 @@ impl Adaptive {
     }
 
     /// Appends steps along one dimension after another, each with one detour at most.
-    fn ordered(&self, (mut here, to): (u32, u32), threshold: f64, asked: &mut Asked<'_>, links: &mut Vec<LinkId>) {
+    fn ordered(&self, (mut here, to): (u32, u32), threshold: f64, asked: &mut Decision<'_>, links: &mut Vec<LinkId>) {
         let lattice = self.dimensions.lattice();
         let mut steps = Vec::new();
         for dim in self.dimensions.between(here, to) {
             let (x, y) = (lattice.coordinate(here, dim), lattice.coordinate(to, dim));
-            let straight = |here: u32, asked: &mut Asked<'_>, steps: &mut Vec<Step>| {
+            let straight = |here: u32, asked: &mut Decision<'_>, steps: &mut Vec<Step>| {
                 steps.clear();
                 lattice.steps(here, dim, y, steps);
                 asked.least(steps)
@@ -182,7 +182,7 @@ impl Router for Adaptive {
         Some(self)
     }
 
-    fn loads(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
         Err(Diagnostic::new("adaptive-routing", message)
             .help("`--routing random-order` counts all orders alike; `hayase run` simulates it"))
@@ -190,23 +190,23 @@ impl Router for Adaptive {
 }
 
 impl Choice for Adaptive {
-    fn manner(&self) -> Manner {
-        Manner::Adaptive
+    fn kind(&self) -> ChoiceKind {
+        ChoiceKind::Adaptive
     }
 
-    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
-        let mut asked = Asked { under_way, hash: self.hash, message: start.key(), draws: 0 };
-        self.dimensions.way(start.src, start.dst, &mut path.links, |from, to, links| match self.detours {
+    fn choose(&self, start: StartingMessage, under_way: &UnderWay, path: &mut Path) {
+        let mut asked = Decision { under_way, hash: self.hash, message: start.key(), draws: 0 };
+        self.dimensions.way(start.src, start.dst, &mut path.links, |from, to, links| match self.detour_threshold {
             None => self.minimal((from, to), &mut asked, links),
             Some(threshold) => self.ordered((from, to), threshold, &mut asked, links),
         });
     }
 
     fn steps(&self, steps: &mut Steps<'_>) -> bool {
-        if self.detours.is_none() {
+        if self.detour_threshold.is_none() {
             steps.closer(&self.dimensions, None);
         }
-        self.detours.is_none()
+        self.detour_threshold.is_none()
     }
 
     fn expected(&self, _: NodeId, _: NodeId, _: &mut Path) -> bool {

@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::field::Field;
-use super::graph::{BETWEEN_GROUPS, Graph, NONE, Target, Way};
+use super::graph::{BETWEEN_GROUPS, Graph, NONE, PlaceLink, Target};
 use super::path::Path;
 use crate::ids::{LinkId, NodeId};
 use crate::units::Time;
 
 /// Distances from all places to one target.
-pub(super) struct Ahead<'g> {
+pub(super) struct TargetDistances<'g> {
     target: Target,
-    known: Known<'g>,
+    known: DistanceSource<'g>,
 }
 
 /// Source of the distances.
-enum Known<'g> {
+enum DistanceSource<'g> {
     /// The target's own distances.
     Own(&'g Field),
     /// Distances to the target's neighbours, with the cost of the link from there. Used if messages end at
@@ -30,18 +30,18 @@ enum Known<'g> {
 impl Graph {
     /// Returns the distances from all places to a target.
     #[inline]
-    pub fn ahead(&self, target: Target) -> Ahead<'_> {
+    pub fn ahead(&self, target: Target) -> TargetDistances<'_> {
         let known = match target {
-            Target::Place(place) if !self.is_open(place) => Known::Neighbours(
-                self.into(place)
+            Target::Place(place) if !self.is_open(place) => DistanceSource::Neighbours(
+                self.links_into(place)
                     .iter()
                     .filter(|way| self.is_open(way.place))
                     .map(|way| (self.field(Target::Place(way.place)), way.cost()))
                     .collect(),
             ),
-            _ => Known::Own(self.field(target)),
+            _ => DistanceSource::Own(self.field(target)),
         };
-        Ahead { target, known }
+        TargetDistances { target, known }
     }
 
     #[inline]
@@ -74,7 +74,7 @@ impl Graph {
                     if distance != crossed + hops as u32 || (!self.is_open(place) && distance > 0) {
                         continue;
                     }
-                    for way in self.into(place) {
+                    for way in self.links_into(place) {
                         let there = &mut distances[way.place as usize];
                         if distance + way.cost() < *there {
                             *there = distance + way.cost();
@@ -98,7 +98,7 @@ impl Graph {
 
     /// Returns true if a place is the target, or in the target group.
     #[inline]
-    fn is_end(&self, ahead: &Ahead<'_>, place: u32) -> bool {
+    fn is_end(&self, ahead: &TargetDistances<'_>, place: u32) -> bool {
         match ahead.target {
             Target::Place(target) => place == target,
             Target::Group(group) => self.group(place) == Some(group),
@@ -108,10 +108,12 @@ impl Graph {
     /// Returns the distance from a place: links, and 2^16 for each link between groups; `NONE` if there is no
     /// path.
     #[inline]
-    pub fn distance(&self, ahead: &Ahead<'_>, place: u32) -> u32 {
+    pub fn distance(&self, ahead: &TargetDistances<'_>, place: u32) -> u32 {
         match &ahead.known {
-            Known::Own(field) if place >= self.first_open => field.distances[(place - self.first_open) as usize],
-            Known::Neighbours(fields) if self.is_open(place) => {
+            DistanceSource::Own(field) if place >= self.first_open => {
+                field.distances[(place - self.first_open) as usize]
+            }
+            DistanceSource::Neighbours(fields) if self.is_open(place) => {
                 let over = |&(field, cost): &(&Field, u32)| match field.distances[(place - self.first_open) as usize] {
                     NONE => NONE,
                     distance => distance + cost,
@@ -123,21 +125,21 @@ impl Graph {
     }
 
     /// Returns the distance from a closed place, which no other path crosses.
-    fn distance_of_closed(&self, ahead: &Ahead<'_>, place: u32) -> u32 {
+    fn distance_of_closed(&self, ahead: &TargetDistances<'_>, place: u32) -> u32 {
         if self.is_end(ahead, place) {
             return 0;
         }
-        let over = |way: &Way| match way.place {
+        let over = |way: &PlaceLink| match way.place {
             there if self.is_end(ahead, there) => way.cost(),
             there if self.is_open(there) => self.distance(ahead, there).saturating_add(way.cost()),
             _ => NONE,
         };
-        self.out(place).iter().map(over).min().unwrap_or(NONE)
+        self.links_out_of(place).iter().map(over).min().unwrap_or(NONE)
     }
 
     /// Returns true if a link leads closer, out of a place at distance `here`.
     #[inline]
-    fn leads(&self, ahead: &Ahead<'_>, here: u32, way: &Way) -> bool {
+    fn leads_closer(&self, ahead: &TargetDistances<'_>, here: u32, way: &PlaceLink) -> bool {
         if !self.is_open(way.place) {
             return way.cost() == here && self.is_end(ahead, way.place);
         }
@@ -147,14 +149,14 @@ impl Graph {
 
     /// Returns the links out of a place that begin a shortest path.
     #[inline]
-    pub fn closer<'a>(&'a self, at: u32, ahead: &'a Ahead<'_>) -> impl Iterator<Item = Way> + 'a {
+    pub fn closer<'a>(&'a self, at: u32, ahead: &'a TargetDistances<'_>) -> impl Iterator<Item = PlaceLink> + 'a {
         let here = self.distance(ahead, at);
-        self.out(at).iter().filter(move |way| self.leads(ahead, here, way)).copied()
+        self.links_out_of(at).iter().filter(move |way| self.leads_closer(ahead, here, way)).copied()
     }
 
     /// Returns the links of [`Graph::closer`] as bits, for a place with a stored set.
     #[inline]
-    fn set(&self, ahead: &Ahead<'_>, field: &Field, at: u32) -> u64 {
+    fn set(&self, ahead: &TargetDistances<'_>, field: &Field, at: u32) -> u64 {
         match field.set((at - self.first_open) as usize) {
             0 => self.make_set(ahead, field, at),
             set => set,
@@ -162,12 +164,12 @@ impl Graph {
     }
 
     #[cold]
-    fn make_set(&self, ahead: &Ahead<'_>, field: &Field, at: u32) -> u64 {
+    fn make_set(&self, ahead: &TargetDistances<'_>, field: &Field, at: u32) -> u64 {
         let here = self.distance(ahead, at);
         if matches!(here, 0 | NONE) {
             return 0;
         }
-        let leads = (0..).zip(self.out(at)).filter(|(_, way)| self.leads(ahead, here, way));
+        let leads = (0..).zip(self.links_out_of(at)).filter(|(_, way)| self.leads_closer(ahead, here, way));
         let set = leads.fold(0, |set, (port, _)| set | 1 << port);
         field.note((at - self.first_open) as usize, set);
         set
@@ -175,11 +177,11 @@ impl Graph {
 
     /// Writes the links out of a place that begin a shortest path to `ways`.
     #[inline]
-    fn list_closer(&self, ahead: &Ahead<'_>, at: u32, ways: &mut Vec<Way>) {
+    fn list_closer(&self, ahead: &TargetDistances<'_>, at: u32, ways: &mut Vec<PlaceLink>) {
         ways.clear();
         match &ahead.known {
-            Known::Own(field) if field.has_sets() && at >= self.first_open => {
-                let (mut set, out) = (self.set(ahead, field, at), self.out(at));
+            DistanceSource::Own(field) if field.has_sets() && at >= self.first_open => {
+                let (mut set, out) = (self.set(ahead, field, at), self.links_out_of(at));
                 while set != 0 {
                     ways.push(out[set.trailing_zeros() as usize]);
                     set &= set - 1;
@@ -201,7 +203,7 @@ impl Graph {
     ) -> Option<u32> {
         let ahead = self.ahead(target);
         let mut at = from;
-        if let Known::Own(field) = &ahead.known
+        if let DistanceSource::Own(field) = &ahead.known
             && field.has_sets()
             && from >= self.first_open
         {
@@ -215,7 +217,7 @@ impl Graph {
                         set &= set - 1;
                     }
                 }
-                let way = self.out(at).get(set.trailing_zeros() as usize)?;
+                let way = self.links_out_of(at).get(set.trailing_zeros() as usize)?;
                 visit(LinkId(way.link));
                 at = way.place;
                 if at < self.first_open {

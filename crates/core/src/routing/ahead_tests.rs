@@ -44,7 +44,7 @@ fn by_definition(graph: &Graph, ends: &[bool]) -> Vec<u32> {
     let mut left: Vec<u32> = ends.iter().map(|&is_end| if is_end { 0 } else { NONE }).collect();
     for _ in 0..=left.len() {
         for from in 0..graph.places() {
-            for way in graph.out(from) {
+            for way in graph.links_out_of(from) {
                 let there = left[way.place as usize];
                 if there != NONE && (there == 0 || graph.is_open(way.place)) {
                     let crosses = matches!(
@@ -82,7 +82,7 @@ fn what_is_left_is_the_fewest_groups_and_links_that_cross_no_closed_place() {
                 let left = expected[place as usize];
                 assert_eq!(graph.distance(&ahead, place), left, "{target:?} from {place}, seed {seed}");
                 let leads = graph.closer(place, &ahead).map(|way| way.link);
-                let by_definition = graph.out(place).iter().filter(|way| {
+                let by_definition = graph.links_out_of(place).iter().filter(|way| {
                     let there = expected[way.place as usize];
                     left != NONE
                         && there != NONE

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::{Counted, in_parts};
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::{LoadCount, in_parts};
 use super::demand::Demand;
 use super::router::Router;
 use crate::diagnostic::Diagnostic;
@@ -17,17 +17,17 @@ use crate::ids::{IdVec, LinkId, NodeId};
 /// always the same. A message on several paths of which one is broken takes that one path as a whole, and so
 /// does one whose chosen path is broken. If no path remains the pair is cut off ([`Router::reaches`]).
 #[derive(Debug)]
-pub(super) struct Around {
+pub(super) struct WithDetours {
     fabric: Arc<Fabric>,
     own: Arc<dyn Router>,
     /// Shortest paths over the remaining links; `None` if links have no ends, so that there is no graph to
     /// search.
-    left: Option<Arc<dyn Router>>,
+    remaining: Option<Arc<dyn Router>>,
 }
 
-impl Around {
-    pub fn new(fabric: &Arc<Fabric>, own: Arc<dyn Router>, left: Option<Arc<dyn Router>>) -> Self {
-        Self { fabric: Arc::clone(fabric), own, left }
+impl WithDetours {
+    pub fn new(fabric: &Arc<Fabric>, own: Arc<dyn Router>, remaining: Option<Arc<dyn Router>>) -> Self {
+        Self { fabric: Arc::clone(fabric), own, remaining }
     }
 
     fn is_broken(&self, links: &[LinkId]) -> bool {
@@ -35,15 +35,15 @@ impl Around {
     }
 
     fn detour(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        if let Some(left) = &self.left
-            && left.reaches(src, dst)
+        if let Some(remaining) = &self.remaining
+            && remaining.reaches(src, dst)
         {
-            left.route(src, dst, route);
+            remaining.route(src, dst, route);
         }
     }
 }
 
-impl Router for Around {
+impl Router for WithDetours {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let start = route.len();
         if self.own.reaches(src, dst) {
@@ -58,7 +58,7 @@ impl Router for Around {
     }
 
     fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        if src == dst || self.left.as_ref().is_some_and(|left| left.reaches(src, dst)) {
+        if src == dst || self.remaining.as_ref().is_some_and(|remaining| remaining.reaches(src, dst)) {
             return true;
         }
         // Shortest paths do not cross nodes, and given routes may.
@@ -73,7 +73,7 @@ impl Router for Around {
         self.own.choice().map(|_| self as &dyn Choice)
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         let Some(choice) = self.own.choice() else {
             return in_parts_of(self, demand, loads);
         };
@@ -96,7 +96,7 @@ impl Router for Around {
             });
         }
         if known {
-            return Ok(Counted::default());
+            return Ok(LoadCount::default());
         }
         let message = "loads of a rule that looks at what is under way cannot be counted around what has failed";
         Err(Diagnostic::new("adaptive-routing", message).help("use `minimal`, `ecmp`, `spray` or `valiant-switches`"))
@@ -104,7 +104,7 @@ impl Router for Around {
 }
 
 /// Adds the loads of one route for each pair.
-fn in_parts_of(router: &Around, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+fn in_parts_of(router: &WithDetours, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
     in_parts(demand.sources(), loads, |src, part| {
         let mut route = Vec::new();
         demand.from(NodeId(src), |dst, much| {
@@ -113,15 +113,15 @@ fn in_parts_of(router: &Around, demand: &Demand, loads: &mut IdVec<LinkId, f64>)
             route.iter().for_each(|link| part.loads[link.0 as usize] += much);
         });
     });
-    Ok(Counted::default())
+    Ok(LoadCount::default())
 }
 
-impl Choice for Around {
-    fn manner(&self) -> Manner {
-        self.own.choice().map_or(Manner::Drawn, Choice::manner)
+impl Choice for WithDetours {
+    fn kind(&self) -> ChoiceKind {
+        self.own.choice().map_or(ChoiceKind::Drawn, Choice::kind)
     }
 
-    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, under_way: &UnderWay, path: &mut Path) {
         if let Some(choice) = self.own.choice() {
             choice.choose(start, under_way, path);
         }
@@ -181,12 +181,12 @@ mod tests {
         let broken = route(&*healthy, 2, 3);
         assert_eq!(broken.len(), 1);
         let cable = whole.cables().into_iter().find(|cable| cable.contains(&broken[0])).unwrap();
-        let left = Arc::new(whole.altered(&cable, &[]));
-        let around = own.build(&left, 1).unwrap();
+        let remaining = Arc::new(whole.altered(&cable, &[]));
+        let around = own.build(&remaining, 1).unwrap();
         assert_eq!(route(&*around, 2, 3).len(), 6);
         for (src, dst) in (0..7).flat_map(|src| (0..7).map(move |dst| (src, dst))).filter(|(src, dst)| src != dst) {
             let (before, after) = (route(&*healthy, src, dst), route(&*around, src, dst));
-            assert!(leads(&left, &after, src, dst), "{src} to {dst}: {after:?}");
+            assert!(leads(&remaining, &after, src, dst), "{src} to {dst}: {after:?}");
             let healthy = before.iter().all(|link| !cable.contains(link));
             assert!(!healthy || before == after, "{src} to {dst} has a healthy route");
         }
@@ -200,12 +200,12 @@ mod tests {
             let healthy = rule.build(&whole, 1).unwrap();
             let cables = whole.cables();
             let failed: Vec<LinkId> = [3, 11, 17, 30].iter().flat_map(|&cable| cables[cable].clone()).collect();
-            let left = Arc::new(whole.altered(&failed, &[]));
-            let around = rule.build(&left, 1).unwrap();
+            let remaining = Arc::new(whole.altered(&failed, &[]));
+            let around = rule.build(&remaining, 1).unwrap();
             let mut detours = 0;
             for (src, dst) in (0..20).flat_map(|src| (0..20).map(move |dst| (src, dst))) {
                 let (before, after) = (route(&*healthy, src, dst), route(&*around, src, dst));
-                assert!(leads(&left, &after, src, dst), "{name}: {src} to {dst}: {after:?}");
+                assert!(leads(&remaining, &after, src, dst), "{name}: {src} to {dst}: {after:?}");
                 match before.iter().any(|link| failed.contains(link)) {
                     true => detours += 1,
                     false => assert_eq!(before, after, "{name}: {src} to {dst}"),
@@ -220,12 +220,12 @@ mod tests {
         let whole = Arc::new(torus(&[5]));
         let of_node = |link: &LinkId| whole.link(*link).ends.is_some_and(|(from, to)| from.0 == 2 || to.0 == 2);
         let failed: Vec<LinkId> = whole.links().ids().filter(of_node).collect();
-        let left = Arc::new(whole.altered(&failed, &[]));
+        let remaining = Arc::new(whole.altered(&failed, &[]));
         for name in ["dimension-order", "shortest-path", "minimal", "ecmp", "spray", "valiant-switches", "ugal-g"] {
-            let around = RoutingSpec::parse_name(name).unwrap().build(&left, 1).unwrap();
+            let around = RoutingSpec::parse_name(name).unwrap().build(&remaining, 1).unwrap();
             assert!(!around.reaches(NodeId(0), NodeId(2)) && !around.reaches(NodeId(2), NodeId(4)), "{name}");
             assert!(around.reaches(NodeId(1), NodeId(3)) && around.reaches(NodeId(2), NodeId(2)), "{name}");
-            assert!(leads(&left, &route(&*around, 1, 3), 1, 3), "{name}");
+            assert!(leads(&remaining, &route(&*around, 1, 3), 1, 3), "{name}");
         }
     }
 }

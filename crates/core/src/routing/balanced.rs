@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::forwarding::{Forwarding, NO_PORT};
 use super::graph::Graph;
-use super::legal_ways::{Candidate, LegalWays, legal_ways};
+use super::legal_paths::{Candidate, LegalPaths, legal_paths};
 use crate::base::threads;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -64,13 +64,13 @@ pub(super) enum Balance {
     /// At each place the link with the fewest routes.
     Routes,
     /// The path with the fewest routes on all its links together.
-    Ways,
+    Paths,
 }
 
 /// Function that returns the ranks of the places of a graph.
 pub(super) type RanksOf<'a> = &'a dyn Fn(&Graph) -> Vec<u32>;
 
-/// Builds a table of shortest paths (with `ranks`, of legal ones, see [`legal_ways`]). Ties go to the lowest
+/// Builds a table of shortest paths (with `ranks`, of legal ones, see [`legal_paths`]). Ties go to the lowest
 /// port.
 ///
 /// Cost: a search for each switch with nodes (in parallel), and for each node a look at each link that
@@ -98,8 +98,8 @@ pub(super) fn balanced(
     let runs: Vec<&[NodeId]> =
         nodes.chunk_by(|&a, &b| table.graph.home(a).place == table.graph.home(b).place).collect();
     for runs in runs.chunks(4 * threads::count()) {
-        let search = |run: &[NodeId]| legal_ways(&table.graph, table.graph.home(run[0]).place, ranks.as_deref());
-        let found: Vec<LegalWays> = threads::map(runs.to_vec(), search);
+        let search = |run: &[NodeId]| legal_paths(&table.graph, table.graph.home(run[0]).place, ranks.as_deref());
+        let found: Vec<LegalPaths> = threads::map(runs.to_vec(), search);
         for (&run, ways) in runs.iter().zip(&found) {
             if balance == Balance::Destinations {
                 // Each place chooses by its own links alone: it takes all destinations of a run before the next place.
@@ -119,7 +119,7 @@ pub(super) fn balanced(
             rows.resize(places, NO_PORT);
             for &dst in run {
                 let end = table.graph.home(dst).place as usize;
-                if balance == Balance::Ways {
+                if balance == Balance::Paths {
                     costs[end] = 0;
                     for (place, candidates) in ways.iter() {
                         let cost = |way: &Candidate| used[way.link as usize] + costs[way.place as usize];
@@ -131,7 +131,7 @@ pub(super) fn balanced(
                 // The traffic through a place is known once all places further away have chosen.
                 for (place, candidates) in ways.furthest_first() {
                     let way = match balance {
-                        Balance::Ways => chosen[place as usize],
+                        Balance::Paths => chosen[place as usize],
                         _ => least(candidates, |way| used[way.link as usize]),
                     };
                     rows[place as usize] = way.port;

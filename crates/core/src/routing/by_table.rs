@@ -1,7 +1,7 @@
 //! Routes by forwarding tables, and the loads of traffic on them.
 
-use super::counting::{Counted, count_ends, in_parts};
-use super::demand::{Demand, Toward};
+use super::counting::{LoadCount, count_ends, in_parts};
+use super::demand::{ColumnsByNode, Demand};
 use super::forwarding::Forwarding;
 use super::graph::NONE;
 use super::router::Router;
@@ -42,7 +42,7 @@ impl Forwarding {
 
     /// Adds the traffic from all places to one node to the links of its tree. `amounts` is by place and empty
     /// afterwards.
-    fn gather(&self, dst: NodeId, amounts: &mut [f64], room: &mut Room, loads: &mut [f64]) {
+    fn gather(&self, dst: NodeId, amounts: &mut [f64], room: &mut Buffers, loads: &mut [f64]) {
         let end = self.graph.home(dst).place;
         // Places are sorted by the number of links to the end, so that a place comes after all that lead to it.
         room.waiting.clear();
@@ -69,7 +69,7 @@ impl Forwarding {
 
 /// Buffers for counting.
 #[derive(Default)]
-struct Room {
+struct Buffers {
     waiting: Vec<u32>,
     ready: Vec<u32>,
 }
@@ -90,17 +90,17 @@ impl Router for Forwarding {
         false
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         count_ends(&self.graph, demand, loads);
-        let toward = Toward::new(demand, &self.graph);
+        let toward = ColumnsByNode::new(demand, &self.graph);
         in_parts(self.graph.fabric.nodes(), loads, |dst, part| {
             part.make_room(&self.graph);
             if toward.amounts(NodeId(dst), &self.graph, &mut part.amounts) {
-                self.gather(NodeId(dst), &mut part.amounts, &mut Room::default(), &mut part.loads);
+                self.gather(NodeId(dst), &mut part.amounts, &mut Buffers::default(), &mut part.loads);
                 part.amounts.fill(0.0);
             }
         });
-        Ok(Counted::default())
+        Ok(LoadCount::default())
     }
 
     fn table(&self) -> Option<&Forwarding> {

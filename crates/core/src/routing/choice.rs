@@ -7,7 +7,7 @@ pub use super::path::Path;
 
 /// Message that is about to start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Start {
+pub struct StartingMessage {
     /// Source node.
     pub src: NodeId,
     /// Destination node, different from the source.
@@ -16,7 +16,7 @@ pub struct Start {
     pub message: MessageId,
 }
 
-impl Start {
+impl StartingMessage {
     /// Returns the message as a number.
     pub(super) fn key(&self) -> u64 {
         u64::from(self.message.src.0) << 32 | u64::from(self.message.index)
@@ -29,7 +29,7 @@ pub type UnderWay = IdVec<LinkId, u32>;
 
 /// Kind of a rule that chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Manner {
+pub enum ChoiceKind {
     /// One path for each message, drawn at random, independent of other messages.
     Drawn,
     /// Several paths for each message, always the same for the same pair.
@@ -43,10 +43,10 @@ pub enum Manner {
 /// Rule that chooses the path of each message when it starts.
 pub trait Choice: Send + Sync + std::fmt::Debug {
     /// Returns the kind of the rule.
-    fn manner(&self) -> Manner;
+    fn kind(&self) -> ChoiceKind;
 
     /// Writes the path of a message to `path`, which is empty.
-    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path);
+    fn choose(&self, start: StartingMessage, under_way: &UnderWay, path: &mut Path);
 
     /// Writes the path of a packet to `path`, which is empty. Returns true if the rule chooses again at the
     /// end of the first link of that path.
@@ -57,7 +57,13 @@ pub trait Choice: Send + Sync + std::fmt::Debug {
     /// The message of `start` only distinguishes the packet from others; it is not a message of the program.
     /// `under_way` counts packets. If `path` has several paths, its parts are the probabilities of the links
     /// for a packet.
-    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, under_way: &UnderWay, path: &mut Path) -> bool {
+    fn choose_for_packet(
+        &self,
+        start: StartingMessage,
+        over: Option<LinkId>,
+        under_way: &UnderWay,
+        path: &mut Path,
+    ) -> bool {
         self.choose(start, under_way, path);
         if over.is_some() && path.links.first() == over.as_ref() {
             path.links.remove(0);

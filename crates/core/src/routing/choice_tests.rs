@@ -16,11 +16,11 @@ fn rule(text: &str, fabric: &Arc<Fabric>) -> Arc<dyn Router> {
     spec.build(fabric, 1).unwrap()
 }
 
-fn start(src: u32, dst: u32, index: u32) -> Start {
-    Start { src: NodeId(src), dst: NodeId(dst), message: MessageId { src: RankId(src), index } }
+fn start(src: u32, dst: u32, index: u32) -> StartingMessage {
+    StartingMessage { src: NodeId(src), dst: NodeId(dst), message: MessageId { src: RankId(src), index } }
 }
 
-fn choose(router: &dyn Router, start: Start, under_way: &UnderWay) -> Path {
+fn choose(router: &dyn Router, start: StartingMessage, under_way: &UnderWay) -> Path {
     let mut path = Path::default();
     router.choice().unwrap().choose(start, under_way, &mut path);
     path
@@ -110,7 +110,7 @@ fn every_way_leads_from_source_to_destination() {
                     continue;
                 }
                 let path = choose(&*router, start(src, dst, index), &under_way);
-                if router.choice().unwrap().manner() == Manner::Split {
+                if router.choice().unwrap().kind() == ChoiceKind::Split {
                     check_split(&fabric, src, dst, &path);
                 } else {
                     assert!(path.parts.is_empty());
@@ -267,13 +267,15 @@ proptest! {
         prop_assume!(src != dst);
         for text in EACH.into_iter().filter(|text| fabric.groups().is_some() || !text.starts_with("valiant-groups")) {
             let router = rule(text, &fabric);
-            match router.choice().map(Choice::manner) {
+            match router.choice().map(Choice::kind) {
                 None => {
                     let mut route = Vec::new();
                     router.route(NodeId(src), NodeId(dst), &mut route);
                     check_walk(&fabric, src, dst, &route);
                 }
-                Some(Manner::Split) => check_split(&fabric, src, dst, &choose(&*router, start(src, dst, 1), &idle(&fabric))),
+                Some(ChoiceKind::Split) => {
+                    check_split(&fabric, src, dst, &choose(&*router, start(src, dst, 1), &idle(&fabric)));
+                }
                 Some(_) => check_walk(&fabric, src, dst, &choose(&*router, start(src, dst, 1), &idle(&fabric)).links),
             }
         }

@@ -60,40 +60,40 @@ impl Climb {
 pub(super) struct TreeRoutes {
     levels: Vec<Level>,
     /// Entries of the levels of each node, one node after another.
-    ends: Vec<End>,
+    entries: Vec<NodeEntry>,
 }
 
 /// Contribution of a node to the links of one level.
 #[derive(Clone, Copy, Debug)]
-struct End {
+struct NodeEntry {
     /// First cable up from the node or switch of the level below that is above the node. The cables down to
     /// it are in the same order after all cables up to the level.
     above: u32,
     /// Cable, relative to the first one, of messages whose port is decided by this node.
-    way: u32,
+    cable: u32,
 }
 
 impl TreeRoutes {
     /// Computes the tables.
     pub fn new(climb: Climb, nodes: u32) -> Self {
-        let mut ends = Vec::with_capacity(nodes as usize * climb.levels.len());
+        let mut entries = Vec::with_capacity(nodes as usize * climb.levels.len());
         for node in 0..nodes {
             let (mut part, mut rest, mut copy) = (node, node, 0);
             for level in &climb.levels {
                 let (port, above) = level.digit(rest);
                 let above_part = level.first + part * level.copies * level.ports;
-                ends.push(End { above: above_part, way: copy * level.ports + port });
+                entries.push(NodeEntry { above: above_part, cable: copy * level.ports + port });
                 copy += level.copies * level.parent(port);
                 part = level.by_children.divide(part).0;
                 rest = above;
             }
         }
-        Self { levels: climb.levels, ends }
+        Self { levels: climb.levels, entries }
     }
 
     #[inline]
-    fn of(&self, node: NodeId) -> &[End] {
-        &self.ends[node.index() * self.levels.len()..][..self.levels.len()]
+    fn of(&self, node: NodeId) -> &[NodeEntry] {
+        &self.entries[node.index() * self.levels.len()..][..self.levels.len()]
     }
 
     /// Prefetches the entries of a node.
@@ -115,8 +115,8 @@ impl TreeRoutes {
         route.resize(before + 2 * turn, LinkId(0));
         let (up, down) = route[before..].split_at_mut(turn);
         let mut copy = 0;
-        let ends = self.levels.iter().zip(from).zip(to);
-        for (((level, from), to), (up, down)) in ends.zip(up.iter_mut().zip(down.iter_mut().rev())) {
+        let entries = self.levels.iter().zip(from).zip(to);
+        for (((level, from), to), (up, down)) in entries.zip(up.iter_mut().zip(down.iter_mut().rev())) {
             let port = choose(level);
             let way = copy * level.ports + port;
             *up = LinkId(from.above + way);
@@ -125,21 +125,21 @@ impl TreeRoutes {
         }
     }
 
-    /// Appends the route by digits; `decider` is the end whose number decides the ports.
+    /// Appends the route by digits; `deciding_end` is the end whose number decides the ports.
     #[inline]
-    pub fn route(&self, src: NodeId, dst: NodeId, decider: NodeId, route: &mut Vec<LinkId>) {
-        let (from, to, ways) = (self.of(src), self.of(dst), self.of(decider));
+    pub fn route(&self, src: NodeId, dst: NodeId, deciding_end: NodeId, route: &mut Vec<LinkId>) {
+        let (from, to, ways) = (self.of(src), self.of(dst), self.of(deciding_end));
         route.reserve(2 * self.levels.len());
         let mut turn = 0;
         for ((from, to), by) in from.iter().zip(to).zip(ways) {
             if from.above == to.above {
                 break;
             }
-            route.push(LinkId(from.above + by.way));
+            route.push(LinkId(from.above + by.cable));
             turn += 1;
         }
         for ((to, by), level) in to[..turn].iter().zip(&ways[..turn]).zip(&self.levels).rev() {
-            route.push(LinkId(to.above + level.cables + by.way));
+            route.push(LinkId(to.above + level.cables + by.cable));
         }
     }
 
@@ -147,16 +147,16 @@ impl TreeRoutes {
     #[inline]
     pub fn count(
         &self,
-        ends: &[(NodeId, NodeId)],
-        decider: impl Fn(NodeId, NodeId) -> NodeId,
+        entries: &[(NodeId, NodeId)],
+        deciding_end: impl Fn(NodeId, NodeId) -> NodeId,
         mut add: impl FnMut(LinkId),
     ) {
         // With a known height all offsets are constants and there are no loops.
         match self.levels.len() {
-            2 => self.count_known::<2>(ends, decider, add),
-            3 => self.count_known::<3>(ends, decider, add),
-            _ => ends.iter().for_each(|&(src, dst)| {
-                visit((self.of(src), self.of(dst)), self.of(decider(src, dst)), &self.levels, &mut add);
+            2 => self.count_known::<2>(entries, deciding_end, add),
+            3 => self.count_known::<3>(entries, deciding_end, add),
+            _ => entries.iter().for_each(|&(src, dst)| {
+                visit((self.of(src), self.of(dst)), self.of(deciding_end(src, dst)), &self.levels, &mut add);
             }),
         }
     }
@@ -165,14 +165,14 @@ impl TreeRoutes {
     #[inline]
     fn count_known<const LEVELS: usize>(
         &self,
-        ends: &[(NodeId, NodeId)],
-        decider: impl Fn(NodeId, NodeId) -> NodeId,
+        entries: &[(NodeId, NodeId)],
+        deciding_end: impl Fn(NodeId, NodeId) -> NodeId,
         mut add: impl FnMut(LinkId),
     ) {
-        let (nodes, _) = self.ends.as_chunks::<LEVELS>();
+        let (nodes, _) = self.entries.as_chunks::<LEVELS>();
         let Some(levels) = self.levels.first_chunk::<LEVELS>() else { return };
-        for &(src, dst) in ends {
-            let by = &nodes[decider(src, dst).index()];
+        for &(src, dst) in entries {
+            let by = &nodes[deciding_end(src, dst).index()];
             visit((&nodes[src.index()], &nodes[dst.index()]), by, levels, &mut add);
         }
     }
@@ -180,9 +180,9 @@ impl TreeRoutes {
 
 /// Calls `add` with each link of a route whose ports are decided by node `by`, in no particular order.
 #[inline(always)]
-fn visit((from, to): (&[End], &[End]), by: &[End], levels: &[Level], add: &mut impl FnMut(LinkId)) {
+fn visit((from, to): (&[NodeEntry], &[NodeEntry]), by: &[NodeEntry], levels: &[Level], add: &mut impl FnMut(LinkId)) {
     for (level, Level { cables, .. }) in levels.iter().enumerate() {
-        let (from, to, way) = (from[level].above, to[level].above, by[level].way);
+        let (from, to, way) = (from[level].above, to[level].above, by[level].cable);
         if from == to {
             break;
         }

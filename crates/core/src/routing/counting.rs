@@ -13,17 +13,17 @@ const MOST_LOADS: usize = 1 << 25;
 
 /// Result of counting loads.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Counted {
+pub struct LoadCount {
     /// Share of the traffic on shortest paths, if the rule mixes two kinds of paths in the best proportion.
     pub minimal_share: Option<f64>,
 }
 
 /// Adds to the loads the sum of the results of `work` for each number below `count`.
-pub(super) fn in_parts(count: u32, loads: &mut IdVec<LinkId, f64>, work: impl Fn(u32, &mut Part) + Send + Sync) {
+pub(super) fn in_parts(count: u32, loads: &mut IdVec<LinkId, f64>, work: impl Fn(u32, &mut LoadPart) + Send + Sync) {
     let links = loads.len();
     let parts = (MOST_LOADS / links.max(1)).clamp(2, PARTS) as u32;
     let parts = threads::map((0..parts.min(count)).map(|first| (first, parts)).collect(), |(first, parts)| {
-        let mut part = Part { loads: vec![0.0; links], ..Part::default() };
+        let mut part = LoadPart { loads: vec![0.0; links], ..LoadPart::default() };
         (first..count).step_by(parts as usize).for_each(|number| work(number, &mut part));
         part.loads
     });
@@ -34,7 +34,7 @@ pub(super) fn in_parts(count: u32, loads: &mut IdVec<LinkId, f64>, work: impl Fn
 
 /// Loads counted by one thread, and its buffers.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct LoadPart {
     /// Load of each link \[B/s\].
     pub loads: Vec<f64>,
     /// Amount at each place.
@@ -43,7 +43,7 @@ pub(super) struct Part {
     pub order: Vec<u64>,
 }
 
-impl Part {
+impl LoadPart {
     /// Makes room for the places of a graph.
     pub fn make_room(&mut self, graph: &Graph) {
         self.column.resize(graph.places() as usize, 0.0);
@@ -74,7 +74,7 @@ pub(super) fn count_ends(graph: &Graph, demand: &Demand, loads: &mut IdVec<LinkI
 pub(super) fn count_spread(graph: &Graph, columns: &Columns<'_>, loads: &mut IdVec<LinkId, f64>) {
     in_parts(graph.places(), loads, |to, part| {
         part.make_room(graph);
-        let Part { amounts, .. } = part;
+        let LoadPart { amounts, .. } = part;
         if columns.column(to, amounts) {
             part.spread(graph, Target::Place(to));
         }

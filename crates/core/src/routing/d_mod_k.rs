@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::climb::{Climb, TreeRoutes};
 use super::router::{Router, misfit};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Tree};
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -22,7 +22,7 @@ use crate::ids::{IdVec, LinkId, NodeId};
 pub struct DModKSpec {}
 
 impl Rule for DModKSpec {
-    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut BuildContext<'_>) -> BuildResult {
         ModK::on(fabric, "d-mod-k", End::Destination)
     }
 }
@@ -32,7 +32,7 @@ impl Rule for DModKSpec {
 pub struct SModKSpec {}
 
 impl Rule for SModKSpec {
-    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut BuildContext<'_>) -> BuildResult {
         ModK::on(fabric, "s-mod-k", End::Source)
     }
 }

@@ -50,7 +50,7 @@ impl Blocks {
     }
 
     /// Amount that a node sends to each of its receivers \[B/s\].
-    fn each(&self, node: u32) -> f64 {
+    fn amount_each(&self, node: u32) -> f64 {
         match self.receivers(self.class[node as usize]) {
             0 => 0.0,
             receivers => self.sends[node as usize] / receivers as f64,
@@ -71,7 +71,7 @@ impl Demand {
     pub fn from(&self, src: NodeId, mut visit: impl FnMut(NodeId, f64)) {
         match self {
             Self::Blocks(blocks) => {
-                let (each, to) = (blocks.each(src.0), blocks.to[blocks.class[src.0 as usize] as usize]);
+                let (each, to) = (blocks.amount_each(src.0), blocks.to[blocks.class[src.0 as usize] as usize]);
                 let others = blocks.members[to as usize].iter().filter(|&&dst| dst != src.0);
                 others.for_each(|&dst| visit(NodeId(dst), each));
             }
@@ -117,7 +117,7 @@ impl Demand {
         match self {
             Self::Blocks(blocks) => {
                 let to = blocks.to[blocks.class[src.0 as usize] as usize];
-                if src != dst && blocks.class[dst.0 as usize] == to { blocks.each(src.0) } else { 0.0 }
+                if src != dst && blocks.class[dst.0 as usize] == to { blocks.amount_each(src.0) } else { 0.0 }
             }
             Self::Pairs(pairs) => {
                 let first = pairs.partition_point(|pair| (pair.0, pair.1) < (src, dst));
@@ -182,13 +182,13 @@ impl Demand {
                 let mut to_class = vec![0.0; blocks.to.len()];
                 for (node, total) in totals.iter_mut().enumerate() {
                     let class = blocks.class[node];
-                    let each = blocks.each(node as u32);
+                    let each = blocks.amount_each(node as u32);
                     total.0 = each * blocks.receivers(class) as f64;
                     to_class[blocks.to[class as usize] as usize] += each;
                 }
                 for (node, total) in totals.iter_mut().enumerate() {
                     let class = blocks.class[node];
-                    let own = if blocks.to[class as usize] == class { blocks.each(node as u32) } else { 0.0 };
+                    let own = if blocks.to[class as usize] == class { blocks.amount_each(node as u32) } else { 0.0 };
                     total.1 = to_class[class as usize] - own;
                 }
             }
@@ -231,7 +231,7 @@ impl<'a> Columns<'a> {
                 let mut counts = vec![Vec::<(u32, u32)>::new(); places];
                 for node in 0..blocks.class.len() as u32 {
                     let (class, place) = (blocks.class[node as usize], place_of(NodeId(node)) as usize);
-                    let each = blocks.each(node);
+                    let each = blocks.amount_each(node);
                     match sent[place].iter_mut().find(|entry| entry.0 == class) {
                         Some(entry) => entry.1 += each,
                         None => sent[place].push((class, each)),
@@ -278,7 +278,7 @@ impl<'a> Columns<'a> {
 }
 
 /// Traffic added up by sending places, node by node: the amounts from all places to one node.
-pub(super) enum Toward<'a> {
+pub(super) enum ColumnsByNode<'a> {
     Blocks {
         blocks: &'a Blocks,
         /// By class: the places that send to its nodes, with the amount from each place to each of these
@@ -289,7 +289,7 @@ pub(super) enum Toward<'a> {
     Pairs(Vec<Vec<(u32, f64)>>),
 }
 
-impl<'a> Toward<'a> {
+impl<'a> ColumnsByNode<'a> {
     pub fn new(demand: &'a Demand, graph: &Graph) -> Self {
         match demand {
             Demand::Blocks(blocks) => {
@@ -300,8 +300,8 @@ impl<'a> Toward<'a> {
                 for (place, node) in nodes {
                     let to = &mut to_class[blocks.to[blocks.class[node as usize] as usize] as usize];
                     match to.last_mut() {
-                        Some(entry) if entry.0 == place => entry.1 += blocks.each(node),
-                        _ => to.push((place, blocks.each(node))),
+                        Some(entry) if entry.0 == place => entry.1 += blocks.amount_each(node),
+                        _ => to.push((place, blocks.amount_each(node))),
                     }
                 }
                 Self::Blocks { blocks, to_class }
@@ -323,7 +323,7 @@ impl<'a> Toward<'a> {
                 Some(&class) => {
                     // A node sends nothing to itself.
                     if blocks.to[class as usize] == class {
-                        amounts[graph.home(dst).place as usize] -= blocks.each(dst.0);
+                        amounts[graph.home(dst).place as usize] -= blocks.amount_each(dst.0);
                     }
                     &to_class[class as usize]
                 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::counting::{Part, in_parts};
+use super::counting::{LoadPart, in_parts};
 use super::demand::Columns;
 use super::graph::{Graph, Target};
 use crate::diagnostic::Diagnostic;
@@ -168,7 +168,7 @@ impl Detours {
         let entries = self.to_groups.then(|| Entries::new(self, graph));
         in_parts(graph.places(), loads, |to, part| {
             part.make_room(graph);
-            let Part { column, amounts, .. } = &mut *part;
+            let LoadPart { column, amounts, .. } = &mut *part;
             if !columns.column(to, column) {
                 return;
             }

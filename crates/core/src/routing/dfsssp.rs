@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::balanced::{Balance, Order, balanced};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::fabric::Fabric;
 
 /// `[routing.dfsssp]`: for each destination a tree of shortest paths with the fewest earlier routes on their
@@ -26,15 +26,15 @@ pub struct DfssspSpec {
 }
 
 impl Rule for DfssspSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
-        Ok(Arc::new(balanced(fabric, None, Balance::Ways, self.order, given.seed)?))
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
+        Ok(Arc::new(balanced(fabric, None, Balance::Paths, self.order, context.seed)?))
     }
 
     fn depends_on_seed(&self) -> bool {
         self.order == Order::Random
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::Counted;
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::LoadCount;
 use super::demand::Demand;
 use super::lattice::Dimensions;
 use super::random_order::in_order;
 use super::router::{ChannelOrder, Router};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::steps::Steps;
 use crate::base::divisor::Divisor;
 use crate::diagnostic::{Diagnostic, Located};
@@ -85,7 +85,7 @@ impl DimensionOrderSpec {
 }
 
 impl Rule for DimensionOrderSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let crossbars = |grid: &CrossbarGrid, dim| [grid.to_crossbar(dim, 0).0, grid.from_crossbar(dim, 0).0];
         let axis = |dim: usize, dims: &[u32], wrap, crossbars| {
             let stride = dims[..dim].iter().product();
@@ -96,7 +96,7 @@ impl Rule for DimensionOrderSpec {
             let order = self.order(grid.dims.len())?;
             let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, grid.wrap[dim], [0; 2])).collect();
             let ties = self.ties.unwrap_or_default();
-            return Ok(Arc::new(OnGrid { axes, ties, hash: Mix::new(given.seed, "routing.ties"), grid }));
+            return Ok(Arc::new(OnGrid { axes, ties, hash: Mix::new(context.seed, "routing.ties"), grid }));
         }
         if let Some(grid) = fabric.family_as::<CrossbarGrid>() {
             let order = self.order(grid.dims.len())?;
@@ -248,17 +248,17 @@ impl Router for OnLattice {
         if self.draws { Some(self) } else { None }
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         self.dimensions.count(Some(&self.order), demand, loads)
     }
 }
 
 impl Choice for OnLattice {
-    fn manner(&self) -> Manner {
-        Manner::Drawn
+    fn kind(&self) -> ChoiceKind {
+        ChoiceKind::Drawn
     }
 
-    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, _: &UnderWay, path: &mut Path) {
         let mut draws = 0;
         in_order(&self.dimensions, &self.order, (start.src, start.dst), &mut path.links, |count| {
             draws += 1;

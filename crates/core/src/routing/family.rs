@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::router::{Router, misfit};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::fabric::{Fabric, Family};
 use crate::ids::{LinkId, NodeId};
 
@@ -21,7 +21,7 @@ use crate::ids::{LinkId, NodeId};
 pub struct FamilySpec {}
 
 impl Rule for FamilySpec {
-    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut BuildContext<'_>) -> BuildResult {
         let family = fabric.shared_family();
         if !family.has_routes() {
             return Err(vec![misfit("family", "dragonflies, dragonfly+, HyperX and rails", fabric)]);

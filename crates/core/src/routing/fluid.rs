@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::{Counted, count_ends, count_spread};
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::{LoadCount, count_ends, count_spread};
 use super::demand::{Columns, Demand};
 use super::detour::Detours;
 use super::graph::Graph;
-use super::on_graph::{OnGraph, one_route};
-use super::rule::{Built, Given, Rule};
+use super::on_graph::{GraphChoice, one_route};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::ugal::Via;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -30,13 +30,13 @@ pub struct FluidSpec {
 }
 
 impl Rule for FluidSpec {
-    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut BuildContext<'_>) -> BuildResult {
         let to_groups = Via::or_default(self.via, fabric, "fluid")?;
         let graph = Graph::new(fabric)?;
         Ok(Arc::new(Fluid { detours: Detours::new(&graph, to_groups), graph }))
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }
@@ -47,12 +47,12 @@ struct Fluid {
     detours: Detours,
 }
 
-impl OnGraph for Fluid {
+impl GraphChoice for Fluid {
     fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         self.detours.check_size(&self.graph)?;
         let columns = Columns::new(demand, &self.graph);
         let links = loads.len();
@@ -71,7 +71,7 @@ impl OnGraph for Fluid {
         for link in (0..links).map(LinkId::from_index) {
             loads[link] += share * minimal[link] + (1.0 - share) * detours[link];
         }
-        Ok(Counted { minimal_share: Some(share) })
+        Ok(LoadCount { minimal_share: Some(share) })
     }
 }
 
@@ -107,11 +107,11 @@ fn lowest(lines: &[(f64, f64)]) -> f64 {
 }
 
 impl Choice for Fluid {
-    fn manner(&self) -> Manner {
-        Manner::Bound
+    fn kind(&self) -> ChoiceKind {
+        ChoiceKind::Bound
     }
 
-    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, _: &UnderWay, path: &mut Path) {
         one_route(&self.graph, start.src, start.dst, &mut path.links);
     }
 

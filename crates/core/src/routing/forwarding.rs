@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::graph::{Graph, Way};
+use super::graph::{Graph, PlaceLink};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::NodeId;
@@ -47,7 +47,7 @@ impl Forwarding {
     /// Fails if links have no ends, or if the table does not fit in memory.
     pub(super) fn new(fabric: &Arc<Fabric>) -> Result<Self, Vec<Diagnostic>> {
         let graph = Graph::new(fabric)?;
-        let most = (0..graph.places()).map(|place| graph.out(place).len()).max().unwrap_or(0);
+        let most = (0..graph.places()).map(|place| graph.links_out_of(place).len()).max().unwrap_or(0);
         let wide = most >= usize::from(u8::MAX);
         let entries = u64::from(fabric.nodes()) * u64::from(graph.places());
         let memory = entries * if wide { 2 } else { 1 };
@@ -99,7 +99,7 @@ impl Forwarding {
 
     /// Returns the link for a destination at a place, with the place that it leads to.
     #[inline]
-    pub(super) fn way(&self, dst: NodeId, place: u32) -> Option<Way> {
-        self.port(dst, place).map(|port| self.graph.out(place)[usize::from(port)])
+    pub(super) fn way(&self, dst: NodeId, place: u32) -> Option<PlaceLink> {
+        self.port(dst, place).map(|port| self.graph.links_out_of(place)[usize::from(port)])
     }
 }

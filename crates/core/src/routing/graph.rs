@@ -23,7 +23,7 @@ pub(super) const BETWEEN_GROUPS: u32 = 1 << 16;
 
 /// Link out of a place, or into it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct PlaceLink {
     pub link: u32,
     /// Place at the other end.
     pub place: u32,
@@ -32,7 +32,7 @@ pub(super) struct Way {
     crosses: bool,
 }
 
-impl Way {
+impl PlaceLink {
     /// Returns the cost of the link: 1, and more between groups.
     #[inline]
     pub fn cost(&self) -> u32 {
@@ -42,7 +42,7 @@ impl Way {
 
 /// Connection of a node to the network.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Home {
+pub(super) struct NodeConnection {
     /// Place from which the node's messages go on, and at which those for it arrive.
     pub place: u32,
     /// Links from the node to the place and back; `NONE` if the node is that place itself.
@@ -73,16 +73,16 @@ pub(super) enum Target {
 pub(super) struct Graph {
     pub fabric: Arc<Fabric>,
     /// Connection of each node.
-    homes: Vec<Home>,
+    homes: Vec<NodeConnection>,
     /// Vertex of each place.
     vertices: Vec<VertexId>,
     /// By place: true if messages may cross it on their way.
     open: Vec<bool>,
     /// Start of the links out of each place, and the end of the last ones.
     out_starts: Vec<u32>,
-    out: Vec<Way>,
+    out: Vec<PlaceLink>,
     into_starts: Vec<u32>,
-    into: Vec<Way>,
+    into: Vec<PlaceLink>,
     /// Group of each place; empty if there are none.
     groups: Vec<u32>,
     group_count: u32,
@@ -144,8 +144,8 @@ impl Graph {
             return Err(too_large(fabric, memory, help));
         }
         let homes = hanging.iter().enumerate().map(|(node, hanging)| match *hanging {
-            Some((switch, up, down)) => Home { place: place_of[switch], up: up.0, down: down.0 },
-            None => Home { place: place_of[node], up: NONE, down: NONE },
+            Some((switch, up, down)) => NodeConnection { place: place_of[switch], up: up.0, down: down.0 },
+            None => NodeConnection { place: place_of[node], up: NONE, down: NONE },
         });
         let of_switches = fabric.groups().unwrap_or_default();
         let group = |vertex: &VertexId| vertex.index().checked_sub(nodes).map_or(NONE, |switch| of_switches[switch]);
@@ -164,7 +164,7 @@ impl Graph {
                         let to = groups[other as usize];
                         group != NONE && to != NONE && group != to
                     });
-                    ways.push(Way { link: edge.weight().0, place: other, port: 0, crosses });
+                    ways.push(PlaceLink { link: edge.weight().0, place: other, port: 0, crosses });
                 }
                 // Links in order of their numbers, whatever the order in which the graph lists them.
                 let start = *starts.last().unwrap_or(&0) as usize;
@@ -237,7 +237,7 @@ impl Graph {
 
     /// Returns the connection of a node to the network.
     #[inline]
-    pub fn home(&self, node: NodeId) -> Home {
+    pub fn home(&self, node: NodeId) -> NodeConnection {
         self.homes[node.0 as usize]
     }
 
@@ -248,7 +248,7 @@ impl Graph {
             if self.open[home.place as usize] {
                 places.push(home.place);
             } else {
-                places.extend(self.out(home.place).iter().map(|way| way.place));
+                places.extend(self.links_out_of(home.place).iter().map(|way| way.place));
             }
         }
         places.sort_unstable();
@@ -275,13 +275,13 @@ impl Graph {
 
     /// Returns the links from a place to other places, in order of their numbers.
     #[inline]
-    pub fn out(&self, place: u32) -> &[Way] {
+    pub fn links_out_of(&self, place: u32) -> &[PlaceLink] {
         &self.out[self.out_starts[place as usize] as usize..self.out_starts[place as usize + 1] as usize]
     }
 
     /// Returns the links from other places to this one, in order of their numbers.
     #[inline]
-    pub fn into(&self, place: u32) -> &[Way] {
+    pub fn links_into(&self, place: u32) -> &[PlaceLink] {
         &self.into[self.into_starts[place as usize] as usize..self.into_starts[place as usize + 1] as usize]
     }
 }

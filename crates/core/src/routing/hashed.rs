@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::climb::{Climb, TreeRoutes};
 use super::router::Router;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
 use crate::rng::Mix;
@@ -21,9 +21,9 @@ pub struct HashedSpec {
 }
 
 impl Rule for HashedSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let routes = TreeRoutes::new(Climb::new(fabric, "hashed")?, fabric.nodes());
-        Ok(Arc::new(Hashed { routes, hash: Mix::new(self.seed.unwrap_or(given.seed), "routing.hashed") }))
+        Ok(Arc::new(Hashed { routes, hash: Mix::new(self.seed.unwrap_or(context.seed), "routing.hashed") }))
     }
 
     fn depends_on_seed(&self) -> bool {

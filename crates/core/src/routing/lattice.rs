@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::counting::{Counted, in_parts};
+use super::counting::{LoadCount, in_parts};
 use super::demand::{Columns, Demand};
 use super::router::misfit;
 use crate::diagnostic::Diagnostic;
@@ -110,7 +110,7 @@ impl Dimensions {
         order: Option<&[usize]>,
         demand: &Demand,
         loads: &mut IdVec<LinkId, f64>,
-    ) -> Result<Counted, Diagnostic> {
+    ) -> Result<LoadCount, Diagnostic> {
         let lattice = self.lattice();
         let order: Option<Vec<usize>> =
             order.map(|order| order.iter().copied().filter(|dim| self.longer.contains(dim)).collect());
@@ -152,7 +152,7 @@ impl Dimensions {
                 }
             }
         });
-        Ok(Counted::default())
+        Ok(LoadCount::default())
     }
 
     /// Moves a part of the amount at each point along a dimension to the coordinate of the target. Returns

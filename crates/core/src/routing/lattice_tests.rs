@@ -42,7 +42,9 @@ fn choose(router: &dyn Router, (src, dst): (u32, u32), index: u32, under_way: &U
     let message = MessageId { src: RankId(src), index };
     let mut path = Path::default();
     match router.choice() {
-        Some(choice) => choice.choose(Start { src: NodeId(src), dst: NodeId(dst), message }, under_way, &mut path),
+        Some(choice) => {
+            choice.choose(StartingMessage { src: NodeId(src), dst: NodeId(dst), message }, under_way, &mut path)
+        }
         None => router.route(NodeId(src), NodeId(dst), &mut path.links),
     }
     path

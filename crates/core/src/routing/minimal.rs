@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::counting::{Counted, Part, count_ends, in_parts};
+use super::counting::{LoadCount, LoadPart, count_ends, in_parts};
 use super::demand::{Columns, Demand};
 use super::graph::{Graph, NONE, Target};
 use super::router::Router;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -34,8 +34,8 @@ pub struct EcmpSpec {
 }
 
 impl Rule for MinimalSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
-        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.minimal");
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
+        let hash = Mix::new(self.seed.unwrap_or(context.seed), "routing.minimal");
         Ok(Arc::new(Minimal { graph: Graph::new(fabric)?, hash, by_node: false }))
     }
 
@@ -43,14 +43,14 @@ impl Rule for MinimalSpec {
         self.seed.is_none()
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }
 
 impl Rule for EcmpSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
-        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.ecmp");
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
+        let hash = Mix::new(self.seed.unwrap_or(context.seed), "routing.ecmp");
         Ok(Arc::new(Minimal { graph: Graph::new(fabric)?, hash, by_node: true }))
     }
 
@@ -58,7 +58,7 @@ impl Rule for EcmpSpec {
         self.seed.is_none()
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }
@@ -154,7 +154,7 @@ impl Router for Minimal {
         self.graph.reaches(src, dst)
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         let graph = &self.graph;
         let columns = Columns::new(demand, graph);
         let mut nodes_at = vec![Vec::new(); graph.places() as usize];
@@ -176,11 +176,11 @@ impl Router for Minimal {
                     }
                 }
             });
-            return Ok(Counted::default());
+            return Ok(LoadCount::default());
         }
         in_parts(graph.places(), loads, |to, part| {
             part.make_room(graph);
-            let Part { loads, column, .. } = part;
+            let LoadPart { loads, column, .. } = part;
             if !columns.column(to, column) {
                 return;
             }
@@ -203,6 +203,6 @@ impl Router for Minimal {
                 }
             }
         });
-        Ok(Counted::default())
+        Ok(LoadCount::default())
     }
 }

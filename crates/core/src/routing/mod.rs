@@ -33,7 +33,7 @@ mod hashed;
 mod lattice;
 #[cfg(test)]
 mod lattice_tests;
-mod legal_ways;
+mod legal_paths;
 mod min_hop;
 mod minimal;
 mod named_links;
@@ -68,14 +68,14 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Diagnostic, Located, Sources, closest};
 use crate::fabric::Fabric;
 
-use around::Around;
+use around::WithDetours;
 use router::MISFIT;
-use rule::{Given, Rule};
+use rule::{BuildContext, Rule};
 
 pub use adaptive_order::{DoalSpec, MinAdaptiveSpec};
 pub use balanced::Order;
-pub use choice::{Choice, Manner, Path, Start, UnderWay};
-pub use counting::Counted;
+pub use choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+pub use counting::LoadCount;
 pub use d_mod_k::{DModKSpec, SModKSpec};
 pub use demand::{Blocks, Demand};
 pub use dfsssp::DfssspSpec;
@@ -258,7 +258,7 @@ impl RoutingSpec {
         seed: u64,
         sources: &mut Sources,
     ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let built = self.rule().build(fabric, &mut Given { name: self.name(), seed, sources });
+        let built = self.rule().build(fabric, &mut BuildContext { name: self.name(), seed, sources });
         let built = built.map(|own| self.around(fabric, own));
         // A rule knows the fabrics that it fits, not the other rules.
         built.map_err(|mistakes| {
@@ -279,27 +279,23 @@ impl RoutingSpec {
     ///
     /// # Errors
     /// Fails if the rule finds no routes on the remaining part.
-    pub(crate) fn on_what_is_left(
+    pub(crate) fn on_remaining_fabric(
         &self,
         own: &Arc<dyn Router>,
         left: &Arc<Fabric>,
         seed: u64,
     ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        if self.rule().is_worked_out_on_the_graph() {
-            self.build(left, seed)
-        } else {
-            Ok(self.around(left, Arc::clone(own)))
-        }
+        if self.rule().searches_the_graph() { self.build(left, seed) } else { Ok(self.around(left, Arc::clone(own))) }
     }
 
-    /// Returns `own` with detours, see [`RoutingSpec::on_what_is_left`].
+    /// Returns `own` with detours, see [`RoutingSpec::on_remaining_fabric`].
     fn around(&self, fabric: &Arc<Fabric>, own: Arc<dyn Router>) -> Arc<dyn Router> {
-        if fabric.failed().is_none() || self.rule().is_worked_out_on_the_graph() {
+        if fabric.failed().is_none() || self.rule().searches_the_graph() {
             return own;
         }
         // Detours are spread by a hash of the pair, always the same, since fabrics with other seeds are compared.
         let left = Self::Ecmp(EcmpSpec { seed: Some(0) }).build(fabric, 0);
         let left = left.or_else(|_| Self::ShortestPath(ShortestPathSpec::default()).build(fabric, 0));
-        Arc::new(Around::new(fabric, own, left.ok()))
+        Arc::new(WithDetours::new(fabric, own, left.ok()))
     }
 }

@@ -1,7 +1,7 @@
 //! Common parts of rules that choose on the graph of switches.
 
 use super::choice::Choice;
-use super::counting::Counted;
+use super::counting::LoadCount;
 use super::demand::Demand;
 use super::graph::{Graph, NONE, Target};
 use super::router::Router;
@@ -9,15 +9,15 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, LinkId, NodeId};
 
 /// Rule that chooses on a graph of switches; as a [`Router`] it has routes where its graph has paths.
-pub(super) trait OnGraph: Choice {
+pub(super) trait GraphChoice: Choice {
     /// Returns the graph.
     fn graph(&self) -> &Graph;
 
     /// Counts loads, see [`Router::loads`].
-    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic>;
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic>;
 }
 
-impl<R: OnGraph> Router for R {
+impl<R: GraphChoice> Router for R {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         one_route(self.graph(), src, dst, route);
     }
@@ -30,7 +30,7 @@ impl<R: OnGraph> Router for R {
         Some(self)
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         self.count(demand, loads)
     }
 }

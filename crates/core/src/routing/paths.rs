@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::{Counted, in_parts};
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::{LoadCount, in_parts};
 use super::demand::Demand;
 use super::named_links::{links_between, vertices_by_name};
 use super::router::Router;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::fabric::Fabric;
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
@@ -59,8 +59,8 @@ const PATH: usize = 3;
 const MOST_LINKS: usize = 1 << 30;
 
 impl Rule for PathsSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
-        let sources = &mut *given.sources;
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
+        let sources = &mut *context.sources;
         if self.file.is_empty() {
             let mistake = Diagnostic::new("no-file", "weighted paths are read from a file, and none is named");
             return Err(vec![mistake.at_value(&self.file).help("write --routing paths:FILE.csv")]);
@@ -69,7 +69,7 @@ impl Rule for PathsSpec {
         let mut paths = Paths {
             fabric: Arc::clone(fabric),
             choose: self.choose,
-            draws: Mix::new(self.seed.unwrap_or(given.seed), "routing paths"),
+            draws: Mix::new(self.seed.unwrap_or(context.seed), "routing paths"),
             of_pair: FxHashMap::default(),
             links: Vec::new(),
         };
@@ -280,7 +280,7 @@ impl Router for Paths {
         Some(self)
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         in_parts(demand.sources(), loads, |src, part| {
             let mut path = Path::default();
             demand.from(NodeId(src), |dst, much| {
@@ -292,19 +292,19 @@ impl Router for Paths {
                 }
             });
         });
-        Ok(Counted::default())
+        Ok(LoadCount::default())
     }
 }
 
 impl Choice for Paths {
-    fn manner(&self) -> Manner {
+    fn kind(&self) -> ChoiceKind {
         match self.choose {
-            Choose::Split => Manner::Split,
-            Choose::Draw => Manner::Drawn,
+            Choose::Split => ChoiceKind::Split,
+            Choose::Draw => ChoiceKind::Drawn,
         }
     }
 
-    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, _: &UnderWay, path: &mut Path) {
         match (self.choose, self.of(start.src, start.dst)) {
             (Choose::Split, _) => {
                 self.expected(start.src, start.dst, path);
@@ -397,7 +397,7 @@ switch 0,switch 2,1,switch 0 -> switch 3 -> switch 2
         let mut through_three = 0;
         for index in 0..4000 {
             let message = MessageId { src: RankId(1), index };
-            let start = Start { src: NodeId(1), dst: NodeId(5), message };
+            let start = StartingMessage { src: NodeId(1), dst: NodeId(5), message };
             let mut path = Path::default();
             router.choice().unwrap().choose(start, &UnderWay::new(), &mut path);
             assert!(path.parts.is_empty() && path.links.len() == 4);

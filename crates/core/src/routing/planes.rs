@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::RoutingSpec;
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::Counted;
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::LoadCount;
 use super::demand::Demand;
 use super::family::FamilySpec;
 use super::router::{MISFIT, Router, misfit};
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Family, Planes};
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -44,14 +44,14 @@ pub enum Select {
 }
 
 impl Rule for PlanesRuleSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let family = fabric.shared_family();
         let Some(planes) = family.planes() else {
             return Err(vec![misfit("planes", "fabrics of planes, or of rails", fabric)]);
         };
         let within = match (planes.within(), self.rule.as_deref()) {
-            (Some(inner), Some(rule)) => Some(rule.build(inner, given.seed)?),
-            (Some(inner), None) => Some(RoutingSpec::default_for(inner).build(inner, given.seed)?),
+            (Some(inner), Some(rule)) => Some(rule.build(inner, context.seed)?),
+            (Some(inner), None) => Some(RoutingSpec::default_for(inner).build(inner, context.seed)?),
             (None, None) => None,
             (None, Some(RoutingSpec::Family(FamilySpec {}))) => None,
             (None, Some(rule)) => {
@@ -65,7 +65,7 @@ impl Rule for PlanesRuleSpec {
             let message = "the least loaded plane cannot be chosen for messages that are split within it";
             return Err(vec![Diagnostic::new(MISFIT, message)]);
         }
-        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.planes");
+        let hash = Mix::new(self.seed.unwrap_or(context.seed), "routing.planes");
         Ok(Arc::new(OnPlanes { fabric: Arc::clone(fabric), family, within, select: self.select, hash }))
     }
 
@@ -105,7 +105,7 @@ impl OnPlanes {
     }
 
     /// Returns the plane of a message.
-    fn plane_of(&self, start: Start, under_way: &UnderWay) -> u32 {
+    fn plane_of(&self, start: StartingMessage, under_way: &UnderWay) -> u32 {
         let planes = self.planes().planes();
         let turn = |i: u32| start.src.0.wrapping_add(start.message.index).wrapping_add(i) % planes;
         match self.select {
@@ -173,7 +173,7 @@ impl Router for OnPlanes {
         (by_message || self.inner_choice().is_some()).then_some(self)
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         let count = self.planes().planes();
         if self.select == Select::LeastLoaded {
             let message = "which plane a message takes depends on what is under way, so that loads cannot be counted";
@@ -181,7 +181,7 @@ impl Router for OnPlanes {
                 Diagnostic::new("adaptive-routing", message).help("`select = \"round-robin\"` counts all alike")
             );
         }
-        let mut counted = Counted::default();
+        let mut counted = LoadCount::default();
         for plane in 0..count {
             let part = match self.select {
                 Select::RoundRobin => demand.scaled(1.0 / f64::from(count)),
@@ -211,25 +211,25 @@ impl Router for OnPlanes {
 }
 
 impl Choice for OnPlanes {
-    fn manner(&self) -> Manner {
-        match self.inner_choice().map(|choice| choice.manner()) {
-            Some(manner @ (Manner::Split | Manner::Bound | Manner::Adaptive)) => manner,
-            _ if self.select == Select::LeastLoaded => Manner::Adaptive,
-            _ => Manner::Drawn,
+    fn kind(&self) -> ChoiceKind {
+        match self.inner_choice().map(|choice| choice.kind()) {
+            Some(manner @ (ChoiceKind::Split | ChoiceKind::Bound | ChoiceKind::Adaptive)) => manner,
+            _ if self.select == Select::LeastLoaded => ChoiceKind::Adaptive,
+            _ => ChoiceKind::Drawn,
         }
     }
 
-    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, under_way: &UnderWay, path: &mut Path) {
         let plane = self.plane_of(start, under_way);
         let (Some(choice), Some(fabric)) = (self.inner_choice(), self.planes().within()) else {
             return self.route_in(plane, start.src, start.dst, &mut path.links);
         };
         let ((src, first), (dst, _)) = (self.planes().inside(plane, start.src), self.planes().inside(plane, start.dst));
         // The rule within knows only the links of its plane.
-        let adapts = choice.manner() == Manner::Adaptive;
+        let adapts = choice.kind() == ChoiceKind::Adaptive;
         let links = if adapts { fabric.links().len() as u32 } else { 0 };
         let known = (first..first + links).map(|link| under_way[LinkId(link)]).collect();
-        choice.choose(Start { src, dst, ..start }, &known, path);
+        choice.choose(StartingMessage { src, dst, ..start }, &known, path);
         path.links.iter_mut().for_each(|link| link.0 += first);
     }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::Counted;
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::LoadCount;
 use super::demand::Demand;
 use super::lattice::{Dimensions, MOST_DIMENSIONS};
 use super::router::Router;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::steps::Steps;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -29,7 +29,7 @@ pub struct RandomOrderSpec {
 }
 
 impl Rule for RandomOrderSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let dimensions = Dimensions::new(fabric, "random-order")?;
         if self.all_orders && dimensions.longer.len() > MOST_DIMENSIONS {
             let message =
@@ -38,7 +38,7 @@ impl Rule for RandomOrderSpec {
                 Diagnostic::new("too-large", message).help("leave out `all-orders`: then an order is drawn"),
             ]);
         }
-        let hash = Mix::new(self.seed.unwrap_or(given.seed), "routing.random-order");
+        let hash = Mix::new(self.seed.unwrap_or(context.seed), "routing.random-order");
         Ok(Arc::new(RandomOrder { dimensions, hash, all: self.all_orders }))
     }
 
@@ -66,7 +66,7 @@ impl Router for RandomOrder {
         Some(self)
     }
 
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         self.dimensions.count(None, demand, loads)
     }
 }
@@ -90,11 +90,11 @@ pub(super) fn in_order(
 }
 
 impl Choice for RandomOrder {
-    fn manner(&self) -> Manner {
-        if self.all { Manner::Split } else { Manner::Drawn }
+    fn kind(&self) -> ChoiceKind {
+        if self.all { ChoiceKind::Split } else { ChoiceKind::Drawn }
     }
 
-    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, _: &UnderWay, path: &mut Path) {
         if self.all {
             self.expected(start.src, start.dst, path);
             return;

@@ -1,7 +1,7 @@
 //! Interface of routing rules.
 
-use super::choice::{Choice, Manner};
-use super::counting::{Counted, in_parts};
+use super::choice::{Choice, ChoiceKind};
+use super::counting::{LoadCount, in_parts};
 use super::demand::Demand;
 use super::forwarding::Forwarding;
 use crate::diagnostic::Diagnostic;
@@ -52,7 +52,7 @@ pub trait Router: Send + Sync + std::fmt::Debug {
 
     /// Returns true if the rule splits messages over several paths, each with its part.
     fn splits(&self) -> bool {
-        self.choice().is_some_and(|choice| choice.manner() == Manner::Split)
+        self.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Split)
     }
 
     /// Returns the rule as one that chooses paths when messages start, or `None` if there is one route for
@@ -74,7 +74,7 @@ pub trait Router: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// Fails if the loads depend on other traffic.
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         in_parts(demand.sources(), loads, |src, part| {
             let mut route = Vec::new();
             demand.from(NodeId(src), |dst, much| {
@@ -85,7 +85,7 @@ pub trait Router: Send + Sync + std::fmt::Debug {
                 route.iter().for_each(|link| part.loads[link.0 as usize] += much);
             });
         });
-        Ok(Counted::default())
+        Ok(LoadCount::default())
     }
 
     /// Returns the routes as forwarding tables, if the rule has them.

@@ -7,10 +7,10 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 
 /// Router, or all mistakes of a rule.
-pub(super) type Built = Result<Arc<dyn Router>, Vec<Diagnostic>>;
+pub(super) type BuildResult = Result<Arc<dyn Router>, Vec<Diagnostic>>;
 
 /// Name, seed and texts with which a rule is built.
-pub(super) struct Given<'a> {
+pub(super) struct BuildContext<'a> {
     /// Name of the rule in the scenario: several rules may share a table of options.
     pub name: &'static str,
     /// Seed of the scenario, used if the rule has none of its own.
@@ -25,7 +25,7 @@ pub(super) trait Rule {
     ///
     /// # Errors
     /// Fails if the rule does not fit the fabric, or an option does not.
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built;
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult;
 
     /// Returns true if another seed can give another result.
     fn depends_on_seed(&self) -> bool {
@@ -34,7 +34,7 @@ pub(super) trait Rule {
 
     /// Returns true if all routes are found on the graph that remains when links fail. Other rules take
     /// detours around failures.
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         false
     }
 

@@ -9,7 +9,7 @@ use petgraph::visit::EdgeRef;
 
 use super::graph::{no_ends, too_large};
 use super::router::Router;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
@@ -21,7 +21,7 @@ pub struct ShortestPathSpec {}
 const MOST_MEMORY: u64 = 16 << 30;
 
 impl Rule for ShortestPathSpec {
-    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut BuildContext<'_>) -> BuildResult {
         if !fabric.links().is_empty() && fabric.links().iter().all(|link| link.ends.is_none()) {
             let message = format!("no link of `{}` has ends, so that there are no paths to search", fabric.name());
             return Err(no_ends(message));
@@ -35,7 +35,7 @@ impl Rule for ShortestPathSpec {
         Ok(Arc::new(router))
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }

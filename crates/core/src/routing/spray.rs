@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::{Counted, count_ends, count_spread};
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::{LoadCount, count_ends, count_spread};
 use super::demand::{Columns, Demand};
 use super::graph::{Graph, NONE, Target};
-use super::on_graph::OnGraph;
-use super::rule::{Built, Given, Rule};
+use super::on_graph::GraphChoice;
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::steps::Steps;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -26,11 +26,11 @@ use crate::units::Time;
 pub struct SpraySpec {}
 
 impl Rule for SpraySpec {
-    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut BuildContext<'_>) -> BuildResult {
         Ok(Arc::new(Spray { graph: Graph::new(fabric)?, hash: Mix::new(0, "routing.spray") }))
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }
@@ -42,28 +42,28 @@ struct Spray {
     hash: Mix,
 }
 
-impl OnGraph for Spray {
+impl GraphChoice for Spray {
     fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         count_ends(&self.graph, demand, loads);
         count_spread(&self.graph, &Columns::new(demand, &self.graph), loads);
-        Ok(Counted::default())
+        Ok(LoadCount::default())
     }
 }
 
 impl Choice for Spray {
-    fn manner(&self) -> Manner {
-        Manner::Split
+    fn kind(&self) -> ChoiceKind {
+        ChoiceKind::Split
     }
 
-    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, _: &UnderWay, path: &mut Path) {
         self.expected(start.src, start.dst, path);
     }
 
-    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
+    fn choose_for_packet(&self, start: StartingMessage, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
         let (message, mut draws) = (start.key(), 0);
         let pick = |choices: u32| {
             draws += 1;
@@ -92,7 +92,7 @@ impl Choice for Spray {
 /// place to place. If it finds no path, the first shortest path is written.
 pub(super) fn packet_walk(
     graph: &Graph,
-    (start, over): (Start, Option<LinkId>),
+    (start, over): (StartingMessage, Option<LinkId>),
     links: &mut Vec<LinkId>,
     walk: impl FnOnce(u32, u32, &mut Vec<LinkId>) -> bool,
 ) {

@@ -42,18 +42,24 @@ impl<'a> Steps<'a> {
     /// true.
     ///
     /// Returns the positions of packets on their way, and those after their arrival.
-    fn leg(&mut self, graph: &Graph, target: Target, start: &At, keep: impl Fn(u32, u32) -> bool) -> (At, At) {
+    fn visit_leg(
+        &mut self,
+        graph: &Graph,
+        target: Target,
+        start: &PacketPositions,
+        keep: impl Fn(u32, u32) -> bool,
+    ) -> (PacketPositions, PacketPositions) {
         let ahead = graph.ahead(target);
         let distances: Vec<u32> = (0..graph.places()).map(|place| graph.distance(&ahead, place)).collect();
         let mut order: Vec<u32> = (0..graph.places()).filter(|&place| distances[place as usize] != NONE).collect();
         order.sort_unstable_by_key(|&place| (Reverse(distances[place as usize]), place));
-        let mut at = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
+        let mut at = PacketPositions { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
         let mut arrived = at.clone();
         let mut incoming: Vec<(LinkId, Classes)> = Vec::new();
         for place in order {
             let fresh = start.fresh.get(place as usize).copied().unwrap_or_default();
             incoming.clear();
-            for way in graph.into(place) {
+            for way in graph.links_into(place) {
                 let link = way.link as usize;
                 let classes = at.over[link] | start.over.get(link).copied().unwrap_or(0);
                 if classes != 0 {
@@ -77,33 +83,33 @@ impl<'a> Steps<'a> {
     }
 
     /// Returns the places of all nodes as starts.
-    fn starts(graph: &Graph) -> At {
+    fn starts(graph: &Graph) -> PacketPositions {
         let mut fresh = vec![false; graph.places() as usize];
         graph.places_with_nodes().into_iter().for_each(|place| fresh[place as usize] = true);
         // Nodes that are places themselves.
         graph.fabric.node_ids().for_each(|node| fresh[graph.home(node).place as usize] = true);
-        At { fresh, over: Vec::new() }
+        PacketPositions { fresh, over: Vec::new() }
     }
 
     /// Visits the shortest paths between all places.
     pub(super) fn shortest(&mut self, graph: &Graph) {
         let starts = Self::starts(graph);
         for to in ends(graph) {
-            self.leg(graph, Target::Place(to), &starts, |_, _| true);
+            self.visit_leg(graph, Target::Place(to), &starts, |_, _| true);
         }
     }
 
     /// Visits the shortest paths to all intermediates and on to all places, including packets that have gone
     /// `ahead`.
-    pub(super) fn detours(&mut self, graph: &Graph, detours: &Detours, ahead: Option<At>) {
+    pub(super) fn detours(&mut self, graph: &Graph, detours: &Detours, ahead: Option<PacketPositions>) {
         let mut starts = Self::starts(graph);
         starts.over = ahead.map(|ahead| ahead.over).unwrap_or_default();
-        let mut half = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
+        let mut half = PacketPositions { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
         for target in detours.targets() {
-            half.add(&self.leg(graph, target, &starts, |_, _| true).1);
+            half.add(&self.visit_leg(graph, target, &starts, |_, _| true).1);
         }
         for to in ends(graph) {
-            self.leg(graph, Target::Place(to), &half, |_, _| true);
+            self.visit_leg(graph, Target::Place(to), &half, |_, _| true);
         }
     }
 
@@ -152,13 +158,13 @@ impl<'a> Steps<'a> {
 
     /// Returns the positions of packets on shortest paths at which they are routed again: inside the group of
     /// their source, or after their first link if there are no groups.
-    pub(super) fn ahead(&mut self, graph: &Graph) -> At {
+    pub(super) fn ahead(&mut self, graph: &Graph) -> PacketPositions {
         let starts = Self::starts(graph);
-        let mut ahead = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
+        let mut ahead = PacketPositions { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
         for to in ends(graph) {
             if graph.group_count() > 0 {
                 let inside = |from: u32, to: u32| graph.group(from).is_some() && graph.group(from) == graph.group(to);
-                ahead.add(&self.leg(graph, Target::Place(to), &starts, inside).0);
+                ahead.add(&self.visit_leg(graph, Target::Place(to), &starts, inside).0);
                 continue;
             }
             let toward = graph.ahead(Target::Place(to));
@@ -174,12 +180,12 @@ impl<'a> Steps<'a> {
 
 /// Positions of packets: the places where they start, and by link the classes in which they have crossed it.
 #[derive(Clone, Default)]
-pub(super) struct At {
+pub(super) struct PacketPositions {
     fresh: Vec<bool>,
     over: Vec<Classes>,
 }
 
-impl At {
+impl PacketPositions {
     fn add(&mut self, other: &Self) {
         self.over.iter_mut().zip(&other.over).for_each(|(classes, more)| *classes |= more);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::router::Router;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId};
@@ -13,7 +13,7 @@ use crate::ids::{LinkId, NodeId};
 pub struct TableSpec {}
 
 impl Rule for TableSpec {
-    fn build(&self, fabric: &Arc<Fabric>, _: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, _: &mut BuildContext<'_>) -> BuildResult {
         if fabric.routes().is_none() {
             let message = format!("`{}` has no routes of its own for `routing.table`", fabric.name());
             return Err(vec![

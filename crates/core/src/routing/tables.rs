@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::forwarding::Forwarding;
 use super::graph::{Graph, NONE};
-use super::legal_ways::legal_ways;
+use super::legal_paths::legal_paths;
 use super::named_links::{link_names, vertices_by_name};
 use super::router::Router;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::{Diagnostic, Located, Place, Sources, closest};
 use crate::fabric::Fabric;
 use crate::ids::{LinkId, NodeId, VertexId};
@@ -33,8 +33,8 @@ const DESTINATIONS: usize = 2;
 const MOST_FAULTS: usize = 20;
 
 impl Rule for TablesSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
-        let sources = &mut *given.sources;
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
+        let sources = &mut *context.sources;
         if self.file.is_empty() {
             let mistake = Diagnostic::new("no-file", "forwarding tables are read from a file, and none is named");
             return Err(vec![mistake.at_value(&self.file).help("write --routing tables:FILE.csv")]);
@@ -140,7 +140,7 @@ impl Reader {
         let Some(place) = self.place(row) else { return };
         let Some(link) = self.link(place, row) else { return };
         let graph = &self.table.graph;
-        let port = graph.out(place).binary_search_by_key(&link.0, |way| way.link).ok().map(|port| port as u16);
+        let port = graph.links_out_of(place).binary_search_by_key(&link.0, |way| way.link).ok().map(|port| port as u16);
         let words = row.words(DESTINATIONS);
         if words.is_empty() {
             let mistake =
@@ -278,7 +278,7 @@ impl Reader {
             }
             let missing = |place: &&u32| **place != home.place && self.table.port(dst, **place).is_none();
             if with_nodes.iter().any(|place| missing(&place)) {
-                let reached = legal_ways(graph, home.place, None);
+                let reached = legal_paths(graph, home.place, None);
                 let mut connected = vec![false; graph.places() as usize];
                 reached.places.iter().for_each(|&(place, _)| connected[place as usize] = true);
                 let lost = with_nodes.iter().filter(|place| missing(place) && connected[**place as usize]);
@@ -371,7 +371,11 @@ impl Forwarding {
                     else {
                         continue;
                     };
-                    let port = table.graph.out(place).binary_search_by_key(&link.0, |way| way.link).unwrap_or_default();
+                    let port = table
+                        .graph
+                        .links_out_of(place)
+                        .binary_search_by_key(&link.0, |way| way.link)
+                        .unwrap_or_default();
                     let before = table.way(dst, place);
                     if let Some(before) = before.filter(|before| before.link != link.0) {
                         let message = format!(
@@ -403,7 +407,7 @@ impl Forwarding {
         let nodes_at = nodes_at(graph);
         writeln!(writer, "switch,link,destinations")?;
         for place in 0..graph.places() {
-            let ways = graph.out(place);
+            let ways = graph.links_out_of(place);
             lists.iter_mut().for_each(Vec::clear);
             lists.resize(ways.len().max(lists.len()), Vec::new());
             for dst in fabric.node_ids() {

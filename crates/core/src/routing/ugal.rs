@@ -3,13 +3,13 @@
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::Counted;
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::LoadCount;
 use super::demand::Demand;
 use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
-use super::on_graph::OnGraph;
-use super::rule::{Built, Given, Rule};
+use super::on_graph::GraphChoice;
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::spray::packet_walk;
 use super::steps::Steps;
 use super::valiant::check_groups;
@@ -92,8 +92,8 @@ const MOST_CANDIDATES: u32 = 64;
 const CANDIDATES: u32 = 4;
 
 impl Rule for UgalSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
-        let knowledge = match given.name {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
+        let knowledge = match context.name {
             "ugal-l" => Knowledge::Local,
             "ugal-g" => Knowledge::Global,
             _ => Knowledge::Progressive,
@@ -119,7 +119,7 @@ impl Rule for UgalSpec {
         Ok(Arc::new(Ugal {
             detours: Detours::new(&graph, to_groups),
             graph,
-            hash: Mix::new(self.seed.unwrap_or(given.seed), "routing.ugal"),
+            hash: Mix::new(self.seed.unwrap_or(context.seed), "routing.ugal"),
             candidates,
             threshold: self.threshold.as_deref().copied().unwrap_or_default(),
             factor: self.factor.as_deref().copied(),
@@ -131,7 +131,7 @@ impl Rule for UgalSpec {
         self.seed.is_none()
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }
@@ -149,15 +149,15 @@ struct Ugal {
 
 /// Buffers for the links of paths while one is chosen.
 #[derive(Default)]
-struct Ways {
-    taken: Way,
-    drawn: Way,
+struct PathBuffers {
+    taken: PathLinks,
+    drawn: PathLinks,
     /// Detour with the least weight of those drawn so far.
-    best: Way,
+    best: PathLinks,
 }
 
 /// Links of a path; stored inline up to the length of detours on most fabrics.
-type Way = SmallVec<[LinkId; 12]>;
+type PathLinks = SmallVec<[LinkId; 12]>;
 
 impl Ugal {
     /// Draws a path from one place to another, shortest or through an intermediate. Returns its length and
@@ -167,7 +167,7 @@ impl Ugal {
         (from, via, to): (u32, Option<Target>, u32),
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
-        links: &mut Way,
+        links: &mut PathLinks,
     ) -> Option<(f64, f64)> {
         links.clear();
         let pick = |choices: u32| {
@@ -187,13 +187,13 @@ impl Ugal {
 
     /// Chooses a path from one place to another. Returns `true` if it is the shortest path drawn. A detour
     /// that would cross a link `behind` the message again is rejected: it comes back to its start.
-    fn ask(
+    fn choose_path(
         &self,
         (from, to): (u32, u32),
         behind: &[LinkId],
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
-        Ways { taken, drawn, best }: &mut Ways,
+        PathBuffers { taken, drawn, best }: &mut PathBuffers,
     ) -> bool {
         let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
             return true;
@@ -231,7 +231,7 @@ impl Ugal {
 
 impl Ugal {
     /// Returns the place after the first link of a path from `at`, if the path is to be chosen again there.
-    fn asks_again(&self, minimal: bool, (source, at, to): (u32, u32, u32), taken: &[LinkId]) -> Option<u32> {
+    fn chooses_again_at(&self, minimal: bool, (source, at, to): (u32, u32, u32), taken: &[LinkId]) -> Option<u32> {
         if !minimal || self.knowledge != Knowledge::Progressive {
             return None;
         }
@@ -244,12 +244,12 @@ impl Ugal {
     }
 }
 
-impl OnGraph for Ugal {
+impl GraphChoice for Ugal {
     fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    fn count(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
         Err(Diagnostic::new("adaptive-routing", message)
             .help("`--routing fluid` counts what it may come to; `hayase run` simulates it"))
@@ -257,21 +257,21 @@ impl OnGraph for Ugal {
 }
 
 impl Choice for Ugal {
-    fn manner(&self) -> Manner {
-        Manner::Adaptive
+    fn kind(&self) -> ChoiceKind {
+        ChoiceKind::Adaptive
     }
 
-    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, under_way: &UnderWay, path: &mut Path) {
         let (from, to) = (self.graph.home(start.src), self.graph.home(start.dst));
         if from.up != NONE {
             path.links.push(LinkId(from.up));
         }
         let message = start.key();
-        let (mut draws, mut ways) = (0, Ways::default());
+        let (mut draws, mut ways) = (0, PathBuffers::default());
         let mut at = from.place;
         loop {
-            let minimal = self.ask((at, to.place), &path.links, (message, &mut draws), under_way, &mut ways);
-            match self.asks_again(minimal, (from.place, at, to.place), &ways.taken) {
+            let minimal = self.choose_path((at, to.place), &path.links, (message, &mut draws), under_way, &mut ways);
+            match self.chooses_again_at(minimal, (from.place, at, to.place), &ways.taken) {
                 Some(place) => {
                     path.links.push(ways.taken[0]);
                     at = place;
@@ -285,12 +285,18 @@ impl Choice for Ugal {
         }
     }
 
-    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, under_way: &UnderWay, path: &mut Path) -> bool {
+    fn choose_for_packet(
+        &self,
+        start: StartingMessage,
+        over: Option<LinkId>,
+        under_way: &UnderWay,
+        path: &mut Path,
+    ) -> bool {
         let mut again = false;
         packet_walk(&self.graph, (start, over), &mut path.links, |at, to, links| {
-            let (mut draws, mut ways) = (0, Ways::default());
-            let minimal = self.ask((at, to), &[], (start.key(), &mut draws), under_way, &mut ways);
-            again = self.asks_again(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
+            let (mut draws, mut ways) = (0, PathBuffers::default());
+            let minimal = self.choose_path((at, to), &[], (start.key(), &mut draws), under_way, &mut ways);
+            again = self.chooses_again_at(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
             let reaches = at == to || !ways.taken.is_empty();
             links.extend_from_slice(&ways.taken);
             reaches

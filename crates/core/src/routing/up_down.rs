@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::balanced::{Balance, Order, balanced};
 use super::forwarding::Forwarding;
 use super::graph::{Graph, NONE};
-use super::legal_ways::legal_ways;
-use super::rule::{Built, Given, Rule};
+use super::legal_paths::legal_paths;
+use super::rule::{BuildContext, BuildResult, Rule};
 use crate::base::threads;
 use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::fabric::Fabric;
@@ -42,7 +42,7 @@ impl UpDownSpec {
     }
 
     /// Returns the places of the roots that are given by name.
-    fn given(&self, fabric: &Fabric, graph: &Graph) -> Result<Vec<u32>, Vec<Diagnostic>> {
+    fn given_roots(&self, fabric: &Fabric, graph: &Graph) -> Result<Vec<u32>, Vec<Diagnostic>> {
         let (mut roots, mut mistakes) = (Vec::new(), Vec::new());
         if self.roots.is_empty() {
             return Ok(roots);
@@ -70,18 +70,18 @@ impl UpDownSpec {
 }
 
 impl Rule for UpDownSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let graph = Graph::new(fabric)?;
-        let named = self.given(fabric, &graph)?;
+        let named = self.given_roots(fabric, &graph)?;
         let roots = if named.is_empty() { default_roots(&graph) } else { named };
-        Ok(Arc::new(self.table(fabric, &roots, given.seed)?))
+        Ok(Arc::new(self.table(fabric, &roots, context.seed)?))
     }
 
     fn depends_on_seed(&self) -> bool {
         self.order == Order::Random
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn ranks(graph: &Graph, roots: &[u32]) -> Vec<u32> {
         let mut next = 0;
         while let Some(&place) = reached.get(next) {
             next += 1;
-            for way in graph.out(place).iter().chain(graph.into(place)) {
+            for way in graph.links_out_of(place).iter().chain(graph.links_into(place)) {
                 if levels[way.place as usize] == NONE && graph.is_open(way.place) {
                     levels[way.place as usize] = levels[place as usize] + 1;
                     reached.push(way.place);
@@ -137,7 +137,7 @@ fn central(graph: &Graph) -> Vec<Vec<u32>> {
             let (mut reached, mut next) = (vec![target], 0);
             while let Some(&place) = reached.get(next) {
                 next += 1;
-                for way in graph.into(place) {
+                for way in graph.links_into(place) {
                     if distances[way.place as usize] == NONE && graph.is_open(way.place) {
                         distances[way.place as usize] = distances[place as usize] + 1;
                         reached.push(way.place);
@@ -164,7 +164,7 @@ fn central(graph: &Graph) -> Vec<Vec<u32>> {
         let (mut part, mut next) = (vec![start], 0);
         while let Some(&place) = part.get(next) {
             next += 1;
-            for way in graph.out(place).iter().chain(graph.into(place)) {
+            for way in graph.links_out_of(place).iter().chain(graph.links_into(place)) {
                 if graph.is_open(way.place) && !std::mem::replace(&mut seen[way.place as usize], true) {
                     part.push(way.place);
                 }
@@ -186,7 +186,7 @@ fn default_roots(graph: &Graph) -> Vec<u32> {
     parts.iter().flatten().for_each(|&place| is_root[place as usize] = true);
     let apart = |part: &Vec<u32>| {
         part.iter().all(|&place| {
-            let linked = graph.out(place).iter().any(|way| is_root[way.place as usize]);
+            let linked = graph.links_out_of(place).iter().any(|way| is_root[way.place as usize]);
             !linked && with_nodes.binary_search(&place).is_err()
         })
     };
@@ -200,7 +200,7 @@ fn default_roots(graph: &Graph) -> Vec<u32> {
 fn connects(graph: &Graph, roots: &[u32], with_nodes: &[u32]) -> bool {
     let ranks = ranks(graph, roots);
     let reached = |target: u32, ranks: Option<&[u32]>| {
-        let ways = legal_ways(graph, target, ranks);
+        let ways = legal_paths(graph, target, ranks);
         ways.places.iter().filter(|(place, _)| with_nodes.binary_search(place).is_ok()).count()
     };
     let found = threads::map(with_nodes.to_vec(), |target| reached(target, None) == reached(target, Some(&ranks)));

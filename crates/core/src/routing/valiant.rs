@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::choice::{Choice, Manner, Path, Start, UnderWay};
-use super::counting::{Counted, count_ends};
+use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
+use super::counting::{LoadCount, count_ends};
 use super::demand::{Columns, Demand};
 use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
-use super::on_graph::OnGraph;
+use super::on_graph::GraphChoice;
 use super::router::MISFIT;
-use super::rule::{Built, Given, Rule};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::spray::{between_ends, packet_walk};
 use super::steps::Steps;
 use crate::diagnostic::{Diagnostic, Located};
@@ -45,8 +45,8 @@ pub struct ValiantSpec {
 const MOST_INTERMEDIATES: u32 = 1024;
 
 impl Rule for ValiantSpec {
-    fn build(&self, fabric: &Arc<Fabric>, given: &mut Given<'_>) -> Built {
-        let to_groups = given.name == "valiant-groups";
+    fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
+        let to_groups = context.name == "valiant-groups";
         let intermediates = self.intermediates.as_ref().map_or(1, |count| **count);
         if !(1..=MOST_INTERMEDIATES).contains(&intermediates) {
             let message = format!("a message cannot have {intermediates} intermediates");
@@ -69,7 +69,10 @@ impl Rule for ValiantSpec {
             detours: Detours::new(&graph, to_groups),
             graph,
             // Messages that go over all intermediates draw nothing; their packets draw the same under any seed.
-            hash: Mix::new(self.seed.unwrap_or(if self.all_intermediates { 0 } else { given.seed }), "routing.valiant"),
+            hash: Mix::new(
+                self.seed.unwrap_or(if self.all_intermediates { 0 } else { context.seed }),
+                "routing.valiant",
+            ),
             intermediates,
             all: self.all_intermediates,
         }))
@@ -79,7 +82,7 @@ impl Rule for ValiantSpec {
         self.seed.is_none() && !self.all_intermediates
     }
 
-    fn is_worked_out_on_the_graph(&self) -> bool {
+    fn searches_the_graph(&self) -> bool {
         true
     }
 }
@@ -122,25 +125,25 @@ impl Valiant {
     }
 }
 
-impl OnGraph for Valiant {
+impl GraphChoice for Valiant {
     fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         self.detours.check_size(&self.graph)?;
         count_ends(&self.graph, demand, loads);
         self.detours.count_loads(&self.graph, &Columns::new(demand, &self.graph), loads);
-        Ok(Counted::default())
+        Ok(LoadCount::default())
     }
 }
 
 impl Choice for Valiant {
-    fn manner(&self) -> Manner {
-        if self.all || self.intermediates > 1 { Manner::Split } else { Manner::Drawn }
+    fn kind(&self) -> ChoiceKind {
+        if self.all || self.intermediates > 1 { ChoiceKind::Split } else { ChoiceKind::Drawn }
     }
 
-    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+    fn choose(&self, start: StartingMessage, _: &UnderWay, path: &mut Path) {
         if self.all {
             self.expected(start.src, start.dst, path);
             return;
@@ -183,7 +186,7 @@ impl Choice for Valiant {
     }
 
     /// Draws one intermediate for each packet.
-    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
+    fn choose_for_packet(&self, start: StartingMessage, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
         let (message, mut draws) = (start.key(), 0);
         packet_walk(&self.graph, (start, over), &mut path.links, |from, to, links| {
             let via = self.detours.draw(from, to, self.hash, message, &mut draws);

@@ -6,12 +6,12 @@
 
 use std::fmt::Debug;
 
-use super::flow_table::{Coming, FlowTable, Part};
+use super::flow_table::{FlowTable, NewFlow, Part};
 use super::policy::Terms;
 
 /// Flow on a link.
 #[derive(Clone, Copy, Debug)]
-struct Seat {
+struct FlowPart {
     flow: u32,
     /// Index of this link among the flow's hops.
     hop: u32,
@@ -24,7 +24,7 @@ struct Seat {
 struct Hop {
     link: u32,
     /// Place of the flow in the link's list.
-    seat: u32,
+    place: u32,
     part: f64,
 }
 
@@ -32,20 +32,20 @@ struct Hop {
 #[derive(Clone, Debug)]
 struct Row<S> {
     state: S,
-    seats: Vec<Seat>,
+    flows: Vec<FlowPart>,
 }
 
 /// Flows on a link, with the levels of all flows.
 #[derive(Clone, Copy, Debug)]
 pub struct OnLink<'a> {
-    seats: &'a [Seat],
+    flows: &'a [FlowPart],
     levels: &'a [f64],
 }
 
 impl<'a> OnLink<'a> {
     /// Returns part and level of each flow.
     pub(super) fn parts(self) -> impl Iterator<Item = (f64, f64)> + 'a {
-        self.seats.iter().map(move |seat| (seat.part, self.levels[seat.flow as usize]))
+        self.flows.iter().map(move |part| (part.part, self.levels[part.flow as usize]))
     }
 }
 
@@ -65,7 +65,7 @@ impl Part for f64 {
 
     fn total(around: OnLink<'_>) -> f64 {
         // (Not `sum`, which begins with -0: an empty link would have the share c / -0.)
-        around.seats.iter().fold(0.0, |total, seat| total + seat.part)
+        around.flows.iter().fold(0.0, |total, part| total + part.part)
     }
 }
 
@@ -85,7 +85,7 @@ pub struct Crossings<S> {
 
 impl<S> Crossings<S> {
     fn row(&self, link: u32) -> OnLink<'_> {
-        OnLink { seats: &self.rows[link as usize].seats, levels: &self.levels }
+        OnLink { flows: &self.rows[link as usize].flows, levels: &self.levels }
     }
 }
 
@@ -96,14 +96,14 @@ impl<S: Debug> FlowTable for Crossings<S> {
     const TAKES_TERMS: bool = true;
 
     fn new(links: usize, state: impl Fn(usize) -> S + Send + Sync) -> Self {
-        let rows = (0..links).map(|link| Row { state: state(link), seats: Vec::new() }).collect();
+        let rows = (0..links).map(|link| Row { state: state(link), flows: Vec::new() }).collect();
         Self { rows, given: links, hops: Vec::new(), levels: Vec::new(), terms: Vec::new() }
     }
 
     /// # Panics
     /// If a flow crosses no link, or if its part on a link is 0 or not a number.
-    fn add(&mut self, coming: Coming<'_>, level: f64, mut visit: impl FnMut(u32, &mut S, f64)) {
-        let Coming { flow, links, parts, own, terms } = coming;
+    fn add(&mut self, coming: NewFlow<'_>, level: f64, mut visit: impl FnMut(u32, &mut S, f64)) {
+        let NewFlow { flow, links, parts, own, terms } = coming;
         let needed = flow as usize + 1;
         if needed > self.hops.len() {
             self.hops.resize_with(needed, Vec::new);
@@ -122,15 +122,15 @@ impl<S: Debug> FlowTable for Crossings<S> {
         });
         for (link, part) in crossed.chain(own) {
             let (row, part) = (&mut self.rows[link as usize], part * terms.weight);
-            row.seats.push(Seat { flow, hop: hops.len() as u32, part });
-            hops.push(Hop { link, seat: row.seats.len() as u32 - 1, part });
+            row.flows.push(FlowPart { flow, hop: hops.len() as u32, part });
+            hops.push(Hop { link, place: row.flows.len() as u32 - 1, part });
             visit(link, &mut row.state, part);
         }
     }
 
     fn add_picking<T>(
         &mut self,
-        coming: Coming<'_>,
+        coming: NewFlow<'_>,
         _picked: &mut Vec<u32>,
         _visit: impl FnMut(&mut S, u32) -> T,
         mut crowded: impl FnMut(u32, &mut S),
@@ -140,13 +140,13 @@ impl<S: Debug> FlowTable for Crossings<S> {
 
     fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, f64, bool)) {
         let mut hops = std::mem::take(&mut self.hops[flow as usize]);
-        for Hop { link, seat, part } in hops.drain(..) {
+        for Hop { link, place, part } in hops.drain(..) {
             let row = &mut self.rows[link as usize];
-            row.seats.swap_remove(seat as usize);
-            if let Some(moved) = row.seats.get(seat as usize) {
-                self.hops[moved.flow as usize][moved.hop as usize].seat = seat;
+            row.flows.swap_remove(place as usize);
+            if let Some(moved) = row.flows.get(place as usize) {
+                self.hops[moved.flow as usize][moved.hop as usize].place = place;
             }
-            visit(link, &mut row.state, part, row.seats.is_empty());
+            visit(link, &mut row.state, part, row.flows.is_empty());
         }
         self.hops[flow as usize] = hops; // empty, but with its room
         self.levels[flow as usize] = 0.0;
@@ -165,7 +165,7 @@ impl<S: Debug> FlowTable for Crossings<S> {
     fn own_link(&mut self, flow: u32, state: impl Fn() -> S) -> u32 {
         let link = self.given + flow as usize;
         let needed = self.rows.len().max(link + 1);
-        self.rows.resize_with(needed, || Row { state: state(), seats: Vec::new() });
+        self.rows.resize_with(needed, || Row { state: state(), flows: Vec::new() });
         link as u32
     }
 
@@ -180,8 +180,8 @@ impl<S: Debug> FlowTable for Crossings<S> {
     #[inline]
     fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, f64, OnLink<'_>)) {
         for &Hop { link, part, .. } in &self.hops[flow as usize] {
-            let Row { state, seats } = &mut self.rows[link as usize];
-            visit(link, state, part, OnLink { seats, levels: &self.levels });
+            let Row { state, flows } = &mut self.rows[link as usize];
+            visit(link, state, part, OnLink { flows, levels: &self.levels });
         }
     }
 
@@ -192,12 +192,12 @@ impl<S: Debug> FlowTable for Crossings<S> {
 
     #[inline]
     fn count(&self, link: u32) -> u32 {
-        self.rows[link as usize].seats.len() as u32
+        self.rows[link as usize].flows.len() as u32
     }
 
     #[inline]
     fn flow_at(&self, link: u32, place: u32) -> (u32, f64) {
-        let Seat { flow, part, .. } = self.rows[link as usize].seats[place as usize];
+        let FlowPart { flow, part, .. } = self.rows[link as usize].flows[place as usize];
         (flow, part)
     }
 
@@ -206,8 +206,8 @@ impl<S: Debug> FlowTable for Crossings<S> {
     }
 
     fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
-        let OnLink { seats, levels } = self.row(link);
-        picked.extend(seats.iter().map(|seat| seat.flow).filter(|&flow| test(levels[flow as usize])));
+        let OnLink { flows, levels } = self.row(link);
+        picked.extend(flows.iter().map(|part| part.flow).filter(|&flow| test(levels[flow as usize])));
     }
 
     #[inline]
@@ -217,8 +217,8 @@ impl<S: Debug> FlowTable for Crossings<S> {
 
     #[inline]
     fn link_mut(&mut self, link: u32) -> (&mut S, OnLink<'_>) {
-        let Row { state, seats } = &mut self.rows[link as usize];
-        (state, OnLink { seats, levels: &self.levels })
+        let Row { state, flows } = &mut self.rows[link as usize];
+        (state, OnLink { flows, levels: &self.levels })
     }
 
     fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {

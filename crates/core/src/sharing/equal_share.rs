@@ -1,7 +1,7 @@
 //! Equal share: each link is divided evenly among its flows.
 
 use super::crossings::Crossings;
-use super::flow_table::{Coming, FlowTable, Part};
+use super::flow_table::{FlowTable, NewFlow, Part};
 use super::incidence::Incidence;
 use super::policy::{Change, Sharing, Terms};
 
@@ -104,7 +104,7 @@ impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
             let new = state.share;
             move |rate: f64| rate > new
         };
-        let coming = Coming { flow, links, parts, own: None, terms: terms.checked() };
+        let coming = NewFlow { flow, links, parts, own: None, terms: terms.checked() };
         table.add_picking(coming, touched, fewer_for_each, |link, state| Self::mark(changed, link, state));
         touched.push(flow);
         if table.is_large() {

@@ -1,7 +1,7 @@
 //! Flows on links as the policies see them, whether flows take all of their rate on each link or parts of it.
 //!
 //! A policy is written once over a [`FlowTable`]. [`Incidence`](super::incidence::Incidence) holds flows that take all
-//! of their rate on each link: their parts are [`Whole`], which no list holds and which costs nothing.
+//! of their rate on each link: their parts are [`WholePart`], which no list holds and which costs nothing.
 //! [`Crossings`](super::crossings::Crossings) holds flows on several paths, with weights and limits.
 
 use std::fmt::Debug;
@@ -28,9 +28,9 @@ pub trait Part: Copy + Debug {
 
 /// Part of a flow that takes all of its rate on each link and has the weight 1.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Whole;
+pub struct WholePart;
 
-impl Part for Whole {
+impl Part for WholePart {
     type Sum = u32;
     /// Number of flows.
     type Around<'a> = u32;
@@ -53,7 +53,7 @@ impl Part for Whole {
 
 /// Flow to be added.
 #[derive(Clone, Copy, Debug)]
-pub struct Coming<'a> {
+pub struct NewFlow<'a> {
     pub(super) flow: u32,
     pub(super) links: &'a [u32],
     /// Part of its rate on each link; empty for all of it.
@@ -84,7 +84,7 @@ pub trait FlowTable: Debug {
     ///
     /// # Panics
     /// If one of the links does not exist.
-    fn add(&mut self, coming: Coming<'_>, level: f64, visit: impl FnMut(u32, &mut Self::State, Self::Part));
+    fn add(&mut self, coming: NewFlow<'_>, level: f64, visit: impl FnMut(u32, &mut Self::State, Self::Part));
 
     /// Adds a flow at level 0, for a policy that looks at the flows of a link when their number changes.
     ///
@@ -93,7 +93,7 @@ pub trait FlowTable: Debug {
     /// is called instead.
     fn add_picking<T: Fn(f64) -> bool>(
         &mut self,
-        coming: Coming<'_>,
+        coming: NewFlow<'_>,
         picked: &mut Vec<u32>,
         visit: impl FnMut(&mut Self::State, u32) -> T,
         crowded: impl FnMut(u32, &mut Self::State),

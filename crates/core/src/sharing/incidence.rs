@@ -8,7 +8,7 @@
 
 use std::fmt::Debug;
 
-use super::flow_table::{Coming, FlowTable, Whole};
+use super::flow_table::{FlowTable, NewFlow, WholePart};
 use super::policy::Terms;
 use crate::base::prefetch::fetch;
 use crate::base::threads;
@@ -191,8 +191,8 @@ impl<S> Incidence<S> {
     /// Puts a flow at this level on its links; `each` is called with each link, which has the flow by then,
     /// and the levels of all flows.
     #[inline(always)]
-    fn put(&mut self, coming: Coming<'_>, level: f64, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
-        let Coming { flow, links, .. } = coming;
+    fn put(&mut self, coming: NewFlow<'_>, level: f64, mut each: impl FnMut(u32, &mut Link<S>, &[f64])) {
+        let NewFlow { flow, links, .. } = coming;
         check(links, &self.links);
         self.reserve(flow, links.len());
         let base = flow as usize * self.stride;
@@ -336,7 +336,7 @@ impl<S> Incidence<S> {
 
 impl<S: Debug> FlowTable for Incidence<S> {
     type State = S;
-    type Part = Whole;
+    type Part = WholePart;
 
     const TAKES_TERMS: bool = false;
 
@@ -357,14 +357,14 @@ impl<S: Debug> FlowTable for Incidence<S> {
     }
 
     #[inline]
-    fn add(&mut self, coming: Coming<'_>, level: f64, mut visit: impl FnMut(u32, &mut S, Whole)) {
-        self.put(coming, level, |id, link, _| visit(id, &mut link.state, Whole));
+    fn add(&mut self, coming: NewFlow<'_>, level: f64, mut visit: impl FnMut(u32, &mut S, WholePart)) {
+        self.put(coming, level, |id, link, _| visit(id, &mut link.state, WholePart));
     }
 
     #[inline]
     fn add_picking<T: Fn(f64) -> bool>(
         &mut self,
-        coming: Coming<'_>,
+        coming: NewFlow<'_>,
         picked: &mut Vec<u32>,
         mut visit: impl FnMut(&mut S, u32) -> T,
         mut crowded: impl FnMut(u32, &mut S),
@@ -381,8 +381,8 @@ impl<S: Debug> FlowTable for Incidence<S> {
     }
 
     #[inline]
-    fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, Whole, bool)) {
-        self.take_off(flow, |id, link, _| visit(id, &mut link.state, Whole, link.count == 0));
+    fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, WholePart, bool)) {
+        self.take_off(flow, |id, link, _| visit(id, &mut link.state, WholePart, link.count == 0));
     }
 
     #[inline]
@@ -405,12 +405,12 @@ impl<S: Debug> FlowTable for Incidence<S> {
     }
 
     #[inline(always)]
-    fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, Whole, u32)) {
+    fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, WholePart, u32)) {
         for &id in Self::known_links(&self.words, self.stride, flow) {
             debug_assert!((id as usize) < self.links.len());
             // SAFETY: `add` indexes the links, whose number never changes, with every id that it stores.
             let link = unsafe { self.links.get_unchecked_mut(id as usize) };
-            visit(id, &mut link.state, Whole, link.count);
+            visit(id, &mut link.state, WholePart, link.count);
         }
     }
 
@@ -433,17 +433,17 @@ impl<S: Debug> FlowTable for Incidence<S> {
     }
 
     #[inline(always)]
-    fn flow_at(&self, link: u32, place: u32) -> (u32, Whole) {
+    fn flow_at(&self, link: u32, place: u32) -> (u32, WholePart) {
         let link = &self.links[link as usize];
         if link.is_spilled() {
-            return (self.spills.lists[link.inline[0] as usize][place as usize], Whole);
+            return (self.spills.lists[link.inline[0] as usize][place as usize], WholePart);
         }
-        (link.inline[place as usize], Whole)
+        (link.inline[place as usize], WholePart)
     }
 
     #[inline(always)]
-    fn parts(&self, link: u32) -> impl Iterator<Item = (Whole, f64)> {
-        self.flows_on(link).iter().map(|&flow| (Whole, self.known_level(flow)))
+    fn parts(&self, link: u32) -> impl Iterator<Item = (WholePart, f64)> {
+        self.flows_on(link).iter().map(|&flow| (WholePart, self.known_level(flow)))
     }
 
     #[inline(always)]
@@ -556,8 +556,8 @@ mod tests {
     use crate::rng::Stream;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    fn coming(flow: u32, links: &[u32]) -> Coming<'_> {
-        Coming { flow, links, parts: &[], own: None, terms: Terms::default() }
+    fn coming(flow: u32, links: &[u32]) -> NewFlow<'_> {
+        NewFlow { flow, links, parts: &[], own: None, terms: Terms::default() }
     }
 
     #[test]

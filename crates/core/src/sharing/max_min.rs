@@ -1,6 +1,6 @@
 //! Exact max-min fairness, kept up to date by a sweep over the links around each change.
 
-use super::flow_table::{Coming, FlowTable, Part, Whole};
+use super::flow_table::{FlowTable, NewFlow, Part, WholePart};
 use super::incidence::Incidence;
 use super::pending::Pending;
 use super::policy::{Change, Sharing, Terms};
@@ -10,7 +10,7 @@ use super::policy::{Change, Sharing, Terms};
 const FETCHED: usize = 1 << 10;
 
 /// Prefetch distance, in links.
-const AHEAD: usize = 16;
+const PREFETCH_DISTANCE: usize = 16;
 
 /// Levels closer than this, relatively, are the same level.
 pub(super) const EPS: f64 = 1e-12;
@@ -50,7 +50,7 @@ pub(super) const EPS: f64 = 1e-12;
 ///
 /// The sweep works on levels, `rate / weight`, and on bandwidth at level 1. So flows on several paths and
 /// with weights take the same sweep; `K` is the kind of flows. For flows on one path with weights of 1
-/// (`Whole`) levels are rates, sums of parts are numbers of flows, and nothing is stored or multiplied.
+/// (`WholePart`) levels are rates, sums of parts are numbers of flows, and nothing is stored or multiplied.
 ///
 /// Cost of a solve: O(d·(d + m·h)) for d dirty links with m flows each and h links a flow; on a 3,456-node
 /// fat-tree under a random all-to-all d is about 15 and m about 2.
@@ -64,7 +64,7 @@ pub struct WaterFilling<K: Sums> {
 }
 
 /// Exact max-min fairness of flows on one path each, without weights or limits; see [`WaterFilling`].
-pub type MaxMin = WaterFilling<Whole>;
+pub type MaxMin = WaterFilling<WholePart>;
 
 /// Sums of the parts of a link's flows, for flows with parts and weights, and the state of a link that is a
 /// pipe.
@@ -101,7 +101,7 @@ pub trait Sums: Clone + std::fmt::Debug + Default + Send {
     }
 }
 
-impl Sums for Whole {
+impl Sums for WholePart {
     type Part = Self;
     type Table = Incidence<LinkState<Self>>;
 
@@ -143,7 +143,7 @@ pub struct LinkState<K> {
     pub(super) sums: K,
 }
 
-const _: () = assert!(size_of::<LinkState<Whole>>() <= 40, "a link and its first flows fit in a cache line");
+const _: () = assert!(size_of::<LinkState<WholePart>>() <= 40, "a link and its first flows fit in a cache line");
 
 /// Sums over the flows of a link.
 #[derive(Default)]
@@ -241,7 +241,7 @@ impl<K: Sums> LinkState<K> {
 impl Sweep {
     /// Makes a link dirty, if it is not; its key is computed later.
     #[inline(always)]
-    fn soil<K>(&mut self, link: u32, state: &mut LinkState<K>) {
+    fn mark_dirty<K>(&mut self, link: u32, state: &mut LinkState<K>) {
         if state.epoch != self.epoch {
             state.epoch = self.epoch;
             self.dirty.push(link);
@@ -344,7 +344,7 @@ impl<K: Sums> WaterFilling<K> {
                     state.load -= part.times(at);
                     state.free += 1;
                     state.shift(part.times(1.0), 0.0);
-                    sweep.soil(other, state);
+                    sweep.mark_dirty(other, state);
                     sweep.set_key(state, around);
                 }
             });
@@ -399,7 +399,7 @@ impl<K: Sums> WaterFilling<K> {
                     state.load -= part.times(at - level);
                     // A link that had room has more of it now: nothing will happen there.
                     if other != link && (state.epoch == sweep.epoch || state.level < f64::INFINITY) {
-                        sweep.soil(other, state);
+                        sweep.mark_dirty(other, state);
                         sweep.set_key(state, around);
                     }
                 });
@@ -417,9 +417,11 @@ impl<K: Sums> WaterFilling<K> {
     #[inline]
     fn fetch_after(&self, place: usize) {
         let Self { table, sweep: Sweep { dirty, .. }, .. } = self;
-        if let (Some(&next), Some(&soon), Some(later)) =
-            (dirty.get(place + AHEAD / 4), dirty.get(place + AHEAD / 2), dirty.get(place + AHEAD..=place + AHEAD))
-        {
+        if let (Some(&next), Some(&soon), Some(later)) = (
+            dirty.get(place + PREFETCH_DISTANCE / 4),
+            dirty.get(place + PREFETCH_DISTANCE / 2),
+            dirty.get(place + PREFETCH_DISTANCE..=place + PREFETCH_DISTANCE),
+        ) {
             table.fetch_around(&[next]);
             table.fetch_flows(&[soon]);
             table.fetch_lines(later);
@@ -468,8 +470,8 @@ impl<K: Sums> WaterFilling<K> {
             (link, 1.0 / weight)
         });
         let terms = Terms { weight, ..Terms::default() };
-        table.add(Coming { flow, links, parts, own, terms }, f64::INFINITY, |link, state, part| {
-            sweep.soil(link, state);
+        table.add(NewFlow { flow, links, parts, own, terms }, f64::INFINITY, |link, state, part| {
+            sweep.mark_dirty(link, state);
             state.free += 1;
             state.shift(part.times(1.0), part.times(1.0));
         });
@@ -519,7 +521,7 @@ impl<K: Sums> Sharing for WaterFilling<K> {
             state.shift(-part_free, -part.times(1.0));
             // (A link that had room has more of it now: nothing will happen there.)
             if state.level < f64::INFINITY {
-                sweep.soil(link, state);
+                sweep.mark_dirty(link, state);
             }
             if is_empty {
                 state.load = 0.0;
@@ -546,7 +548,7 @@ impl<K: Sums> Sharing for WaterFilling<K> {
         state.capacity = capacity;
         state.bound_pipe(0.0);
         if count > 0 {
-            sweep.soil(link, state);
+            sweep.mark_dirty(link, state);
         }
     }
 
@@ -565,7 +567,7 @@ impl<K: Sums> Sharing for WaterFilling<K> {
             self.table.fetch_around(&self.sweep.dirty);
         }
         for index in 0..self.sweep.dirty.len() {
-            if let Some(later) = self.sweep.dirty.get(index + AHEAD..=index + AHEAD) {
+            if let Some(later) = self.sweep.dirty.get(index + PREFETCH_DISTANCE..=index + PREFETCH_DISTANCE) {
                 self.table.fetch_lines(later);
             }
             let (state, around) = self.table.link_mut(self.sweep.dirty[index]);

@@ -33,7 +33,7 @@ pub(crate) mod weighted_oracle;
 #[cfg(test)]
 mod weighted_tests;
 
-pub use blocking::{Blocking, ChannelRule, Channels, Renewed, VirtualOutput};
+pub use blocking::{Blocking, ChannelRule, Channels, RenewedSharing, VirtualOutput};
 pub use equal_share::{EqualShare, EvenDivision, WeightedEqualShare};
 pub use groups::Groups;
 pub use max_min::{MaxMin, WaterFilling};

@@ -62,23 +62,23 @@ pub struct Redistribute {
     /// By link and round: its left-over for each of its flows \[B/s\]; valid as long as one of them has not
     /// stopped in an earlier round.
     offers: Vec<f64>,
-    kept: Kept,
+    layout: RoundLayout,
     /// Number of flows that stopped at each round.
     stopped: Vec<u32>,
     rounds: Rounds,
-    front: Front,
+    current: SolveState,
 }
 
 /// Number of rounds that are kept.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct RoundLayout {
     /// One more than the largest number of rounds so far, and at least 1.
     count: usize,
     /// Binary logarithm of the rounds for which there is room.
     bits: u32,
 }
 
-impl Kept {
+impl RoundLayout {
     /// Returns the index of round k of a flow or link.
     #[inline(always)]
     fn at(self, id: u32, k: usize) -> usize {
@@ -98,12 +98,12 @@ impl Kept {
 struct Step {
     /// Rate \[B/s\]; constant from the round at which the flow stopped.
     rate: f64,
-    /// Gain in this round \[B/s\]; [`NOTHING`] after the round at which the flow stopped.
+    /// Gain in this round \[B/s\]; [`STOPPED_GAIN`] after the round at which the flow stopped.
     gain: f64,
 }
 
 /// Gain of a flow that has stopped; below every offer.
-const NOTHING: f64 = -1.0;
+const STOPPED_GAIN: f64 = -1.0;
 
 /// State of a link, beside its offers.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ struct Link {
     /// Round in which it was last computed, or, with [`CLOSED`], the solve in which it had no gaining flow
     /// left.
     seen: u64,
-    /// Last solve in which it was one of [`Front::changed`].
+    /// Last solve in which it was one of [`SolveState::changed`].
     listed: u64,
 }
 
@@ -125,7 +125,7 @@ struct Flow {
     /// Round in which it last looked at its route.
     seen: u64,
     /// Last solve in which it looked at its route.
-    met: u64,
+    last_solve: u64,
     /// Round at which it stopped.
     stop: u32,
     /// Round at which it had stopped before, if it has looked at its route in this solve.
@@ -133,12 +133,12 @@ struct Flow {
 }
 
 impl Flow {
-    const ABSENT: Self = Self { rate: 0.0, seen: 0, met: 0, stop: NEW, old_stop: NEW };
+    const ABSENT: Self = Self { rate: 0.0, seen: 0, last_solve: 0, stop: NEW, old_stop: NEW };
 }
 
 /// Working state of a solve.
 #[derive(Clone, Debug, Default)]
-struct Front {
+struct SolveState {
     /// Counter of the rounds of all solves; counting up empties sets.
     now: u64,
     /// Links whose flows came or went since the last solve; some occur twice.
@@ -150,7 +150,7 @@ struct Front {
     /// there.
     moved: Vec<u32>,
     /// Links that are computed in this round.
-    concerned: Vec<u32>,
+    links_in_round: Vec<u32>,
     /// Flows that look at their route in this round.
     looking: Vec<u32>,
     /// Flows that have stopped in this solve, at an earlier round than in the last one.
@@ -165,18 +165,18 @@ impl Redistribute {
     /// Creates links of these capacities \[B/s\] without flows. Rounds end at gains below `threshold`, as a
     /// part of a rate.
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
-        let kept = Kept { count: 1, bits: FEWEST_BITS };
+        let layout = RoundLayout { count: 1, bits: FEWEST_BITS };
         Self {
             links: capacities.iter().map(|&capacity| Link { capacity, seen: 0, listed: 0 }).collect(),
-            offers: vec![0.0; capacities.len() << kept.bits],
+            offers: vec![0.0; capacities.len() << layout.bits],
             base: EqualShare::new(capacities),
             threshold,
             flows: Vec::new(),
             steps: Vec::new(),
-            kept,
+            layout,
             stopped: vec![0],
             rounds: Rounds::default(),
-            front: Front::default(),
+            current: SolveState::default(),
         }
     }
 
@@ -196,7 +196,7 @@ impl Redistribute {
     /// round k.
     #[inline]
     fn extend(&mut self, k: usize) {
-        if k + 1 == self.kept.count {
+        if k + 1 == self.layout.count {
             self.grow();
         }
     }
@@ -204,15 +204,15 @@ impl Redistribute {
     /// Makes room for one more round.
     #[cold]
     fn grow(&mut self) {
-        let Kept { count, bits } = self.kept;
+        let RoundLayout { count, bits } = self.layout;
         self.stopped.push(0);
-        self.kept.count += 1;
+        self.layout.count += 1;
         if count < 1 << bits {
             return;
         }
-        self.kept.bits += 1;
+        self.layout.bits += 1;
         let steps = self.steps.chunks_exact(count).flat_map(|steps| {
-            let last = Step { gain: NOTHING, ..steps[count - 1] };
+            let last = Step { gain: STOPPED_GAIN, ..steps[count - 1] };
             steps.iter().copied().chain(std::iter::repeat_n(last, count))
         });
         self.steps = steps.collect();
@@ -223,26 +223,26 @@ impl Redistribute {
     /// Computes round k on the links concerned and collects the flows that look at their route again. Returns
     /// true if any flow on these links is still gaining.
     fn gather(&mut self, k: usize, solve: u64) -> bool {
-        let Self { base, links, flows, steps, offers, kept, front, .. } = self;
-        let Front { now, changed, moved, concerned, looking, .. } = front;
+        let Self { base, links, flows, steps, offers, layout, current, .. } = self;
+        let SolveState { now, changed, moved, links_in_round, looking, .. } = current;
         *now += 1;
-        let (now, closed, kept) = (*now, solve | CLOSED, *kept);
+        let (now, closed, layout) = (*now, solve | CLOSED, *layout);
         let (links, flows) = (links.as_mut_slice(), flows.as_mut_slice());
         let (steps, offers) = (steps.as_mut_slice(), offers.as_mut_slice());
         // First the links that differ in all rounds, each once; they are listed anew.
-        concerned.clear();
-        std::mem::swap(concerned, changed);
-        for &link in &*concerned {
+        links_in_round.clear();
+        std::mem::swap(links_in_round, changed);
+        for &link in &*links_in_round {
             links[link as usize].seen = now;
         }
-        let listed = concerned.len();
+        let listed = links_in_round.len();
         looking.clear();
         for &flow in &*moved {
             for &link in base.links(flow) {
                 let seen = &mut links[link as usize].seen;
                 if *seen != now && *seen != closed {
                     *seen = now;
-                    concerned.push(link);
+                    links_in_round.push(link);
                 }
             }
             let state = &mut flows[flow as usize];
@@ -250,17 +250,17 @@ impl Redistribute {
                 state.seen = now;
                 looking.push(flow);
                 // (It gains, but the amount is not known yet.)
-                let gain = &mut steps[kept.at(flow, k)].gain;
+                let gain = &mut steps[layout.at(flow, k)].gain;
                 *gain = gain.max(0.0);
             }
         }
         let in_round = &steps[k..];
         let mut any = false;
-        for (place, &link) in concerned.iter().enumerate() {
+        for (place, &link) in links_in_round.iter().enumerate() {
             let on_link = base.flows_on(link);
-            let (mut used, mut most) = (0.0, NOTHING);
+            let (mut used, mut most) = (0.0, STOPPED_GAIN);
             for &flow in on_link {
-                let Step { rate, gain } = in_round[kept.at(flow, 0)];
+                let Step { rate, gain } = in_round[layout.at(flow, 0)];
                 used += rate;
                 most = if most > gain { most } else { gain };
             }
@@ -275,12 +275,12 @@ impl Redistribute {
                 changed.push(link);
             }
             let new = (state.capacity - used).max(0.0) / on_link.len() as f64;
-            let old = std::mem::replace(&mut offers[kept.at(link, k)], new);
+            let old = std::mem::replace(&mut offers[layout.at(link, k)], new);
             if most <= new && most < old {
                 continue;
             }
             for &flow in on_link {
-                let gain = steps[kept.at(flow, k)].gain;
+                let gain = steps[layout.at(flow, k)].gain;
                 if (gain > new) | (gain == old) && new != old {
                     let state = &mut flows[flow as usize];
                     if state.seen != now {
@@ -295,21 +295,21 @@ impl Redistribute {
 
     /// Plays round k for the collected flows: computes their rates of round k+1.
     fn round(&mut self, k: usize, solve: u64) {
-        let Self { base, threshold, flows, steps, offers, kept, stopped, front, .. } = self;
-        let Front { moved, looking, settled, rates_before, .. } = front;
-        let (kept, threshold, flows, stopped) = (*kept, *threshold, flows.as_mut_slice(), stopped.as_mut_slice());
+        let Self { base, threshold, flows, steps, offers, layout, stopped, current, .. } = self;
+        let SolveState { moved, looking, settled, rates_before, .. } = current;
+        let (layout, threshold, flows, stopped) = (*layout, *threshold, flows.as_mut_slice(), stopped.as_mut_slice());
         let (steps, offers) = (steps.as_mut_slice(), offers.as_slice());
         moved.clear();
         for &flow in &*looking {
             let state = &mut flows[flow as usize];
-            if std::mem::replace(&mut state.met, solve) != solve {
+            if std::mem::replace(&mut state.last_solve, solve) != solve {
                 state.old_stop = state.stop;
                 rates_before.push((flow, state.rate));
             }
-            let offer = |&link: &u32| offers[kept.at(link, k)];
+            let offer = |&link: &u32| offers[layout.at(link, k)];
             let least = |least: f64, offer: f64| if least < offer { least } else { offer };
             let gain = base.links(flow).iter().map(offer).fold(f64::INFINITY, least);
-            let [now, next] = &mut steps[kept.at(flow, k)..][..2] else { continue };
+            let [now, next] = &mut steps[layout.at(flow, k)..][..2] else { continue };
             now.gain = gain;
             if gain >= threshold * now.rate && k + 1 < MOST_ROUNDS {
                 let after = now.rate + gain;
@@ -331,16 +331,16 @@ impl Redistribute {
     /// Carries the rates of stopped flows over into round k+1. Returns true if the rates of all flows that
     /// are left differ there from those before.
     fn settle(&mut self, k: usize, solve: u64) -> bool {
-        let Self { base, links, flows, steps, kept, front, .. } = self;
-        let Front { moved, settled, changed, .. } = front;
-        let (kept, links, flows, steps) = (*kept, links.as_mut_slice(), flows.as_slice(), steps.as_mut_slice());
+        let Self { base, links, flows, steps, layout, current, .. } = self;
+        let SolveState { moved, settled, changed, .. } = current;
+        let (layout, links, flows, steps) = (*layout, links.as_mut_slice(), flows.as_slice(), steps.as_mut_slice());
         let (mut all, closed) = (true, solve | CLOSED);
         let mut left = 0;
         for place in 0..settled.len() {
             let flow = settled[place];
             let Flow { stop, old_stop, .. } = flows[flow as usize];
-            let after = Step { rate: steps[kept.at(flow, stop as usize)].rate, gain: NOTHING };
-            let before = std::mem::replace(&mut steps[kept.at(flow, k + 1)], after);
+            let after = Step { rate: steps[layout.at(flow, stop as usize)].rate, gain: STOPPED_GAIN };
+            let before = std::mem::replace(&mut steps[layout.at(flow, k + 1)], after);
             let differs = after.rate != before.rate;
             if old_stop != NEW && old_stop as usize > k + 1 {
                 // It went on gaining before, so its rate may differ later even if it does not now.
@@ -354,7 +354,7 @@ impl Redistribute {
             }
             // The links of a new flow have changed anyway; the stored steps belong to another flow.
             if differs || old_stop == NEW {
-                steps[kept.from(flow, k + 1)].fill(after);
+                steps[layout.from(flow, k + 1)].fill(after);
                 for &link in base.links(flow) {
                     let Link { listed, seen, .. } = &mut links[link as usize];
                     if std::mem::replace(listed, solve) != solve && *seen != closed {
@@ -371,47 +371,47 @@ impl Redistribute {
 impl Sharing for Redistribute {
     fn add(&mut self, flow: u32, links: &[u32]) {
         self.base.add(flow, links);
-        self.front.came_or_went.extend_from_slice(links);
+        self.current.came_or_went.extend_from_slice(links);
         let flows = self.base.flows();
         if self.flows.len() < flows {
             self.flows.resize(flows, Flow::ABSENT);
-            self.steps.resize(flows << self.kept.bits, Step { rate: 0.0, gain: NOTHING });
+            self.steps.resize(flows << self.layout.bits, Step { rate: 0.0, gain: STOPPED_GAIN });
         }
     }
 
     fn remove(&mut self, flow: u32) {
-        self.front.came_or_went.extend_from_slice(self.base.links(flow));
+        self.current.came_or_went.extend_from_slice(self.base.links(flow));
         self.base.remove(flow);
         let state = &mut self.flows[flow as usize];
         let rounds = if state.stop == NEW { 0 } else { state.stop as usize + 1 };
-        let first = self.kept.at(flow, 0);
-        self.steps[first..first + rounds].iter_mut().for_each(|step| step.gain = NOTHING);
+        let first = self.layout.at(flow, 0);
+        self.steps[first..first + rounds].iter_mut().for_each(|step| step.gain = STOPPED_GAIN);
         Self::set_stop(state, &mut self.stopped, NEW);
         state.rate = 0.0;
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.base.set_capacity(link, capacity);
-        self.front.came_or_went.push(link);
+        self.current.came_or_went.push(link);
         self.links[link as usize].capacity = capacity;
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        let Self { base, links, steps, kept, front, .. } = self;
-        base.solve(&mut front.first);
-        front.now += 1;
-        let solve = front.now;
-        front.changed.clear();
-        for link in front.came_or_went.drain(..) {
+        let Self { base, links, steps, layout, current, .. } = self;
+        base.solve(&mut current.first);
+        current.now += 1;
+        let solve = current.now;
+        current.changed.clear();
+        for link in current.came_or_went.drain(..) {
             if std::mem::replace(&mut links[link as usize].listed, solve) != solve {
-                front.changed.push(link);
+                current.changed.push(link);
             }
         }
-        front.moved.clear();
-        front.settled.clear();
-        for change in front.first.drain(..) {
-            steps[kept.at(change.flow, 0)].rate = change.new;
-            front.moved.push(change.flow);
+        current.moved.clear();
+        current.settled.clear();
+        for change in current.first.drain(..) {
+            steps[layout.at(change.flow, 0)].rate = change.new;
+            current.moved.push(change.flow);
         }
         let mut k = 0;
         let mut all_differ = true;
@@ -425,13 +425,13 @@ impl Sharing for Redistribute {
             all_differ = self.settle(k, solve);
             k += 1;
         }
-        let Self { flows, steps, kept, front, .. } = self;
-        let rate_of = |steps: &[Step], flow: u32, stop: u32| steps[kept.at(flow, stop as usize)].rate;
-        for &flow in &front.settled {
+        let Self { flows, steps, layout, current, .. } = self;
+        let rate_of = |steps: &[Step], flow: u32, stop: u32| steps[layout.at(flow, stop as usize)].rate;
+        for &flow in &current.settled {
             let rate = rate_of(steps, flow, flows[flow as usize].stop);
-            steps[kept.from(flow, k)].fill(Step { rate, gain: NOTHING });
+            steps[layout.from(flow, k)].fill(Step { rate, gain: STOPPED_GAIN });
         }
-        for (flow, old) in front.rates_before.drain(..) {
+        for (flow, old) in current.rates_before.drain(..) {
             let state = &mut flows[flow as usize];
             let new = rate_of(steps, flow, state.stop);
             state.rate = new;
@@ -451,7 +451,7 @@ impl Sharing for Redistribute {
     /// Returns the link that offered the least in the round in which the flow stopped.
     fn bottleneck(&self, flow: u32) -> Option<u32> {
         let stop = self.flows[flow as usize].stop;
-        let offer = |link: u32| if stop == NEW { 0.0 } else { self.offers[self.kept.at(link, stop as usize)] };
+        let offer = |link: u32| if stop == NEW { 0.0 } else { self.offers[self.layout.at(link, stop as usize)] };
         let links = self.base.links(flow).iter().copied();
         links.min_by(|&a, &b| offer(a).total_cmp(&offer(b)))
     }

@@ -5,7 +5,7 @@ use super::max_min::{LinkState, Sums, Taken, WaterFilling};
 
 /// Part of its peak below which a sum is added up again: the rest of a large sum keeps the large sum's
 /// rounding error.
-const WORN: f64 = 1.0 / 16.0;
+const REFRESH_RATIO: f64 = 1.0 / 16.0;
 
 /// Exact weighted max-min fairness: rates rise together in proportion to weights, until a link or a limit
 /// stops them.
@@ -61,8 +61,8 @@ impl Sum {
     }
 
     #[inline]
-    fn is_worn(&self) -> bool {
-        self.value < self.peak * WORN
+    fn needs_refresh(&self) -> bool {
+        self.value < self.peak * REFRESH_RATIO
     }
 
     fn fresh(value: f64) -> Self {
@@ -80,8 +80,8 @@ impl Sums for Parted {
             return (0.0, state.sums.total.value);
         }
         // (`is_small`: the rest is a small difference of large sums.)
-        let is_small = (state.capacity - state.load).abs() < state.capacity * WORN * WORN;
-        if state.sums.free.is_worn() || state.sums.total.is_worn() || is_small {
+        let is_small = (state.capacity - state.load).abs() < state.capacity * REFRESH_RATIO * REFRESH_RATIO;
+        if state.sums.free.needs_refresh() || state.sums.total.needs_refresh() || is_small {
             let Taken { load, free, total, .. } = Taken::by(around.parts());
             state.load = load;
             state.sums.renew(free, total);

@@ -11,11 +11,11 @@ struct Style {
     links: u64,
     flows: u32,
     longest: u64,
-    kind: Kind,
+    kind: ProblemKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
+enum ProblemKind {
     /// Capacities, parts and weights from a few values: many ties.
     Ties,
     /// One path each, weight 1, no limits: the case of the plain policies.
@@ -47,9 +47,9 @@ impl Play {
     fn new(seed: u64, style: Style, make: Make) -> Self {
         let mut random = Stream::new(seed, "weighted");
         let mut capacity = || match style.kind {
-            Kind::Ties | Kind::Plain => 1.0 + random.below(2) as f64,
-            Kind::Wide => between(&mut random, 3, 12),
-            Kind::Even => 1e9 * (0.05 + random.unit()),
+            ProblemKind::Ties | ProblemKind::Plain => 1.0 + random.below(2) as f64,
+            ProblemKind::Wide => between(&mut random, 3, 12),
+            ProblemKind::Even => 1e9 * (0.05 + random.unit()),
         };
         let capacities: Vec<f64> = (0..style.links).map(|_| capacity()).collect();
         let flows = vec![(Vec::new(), Terms::default()); style.flows as usize];
@@ -70,26 +70,26 @@ impl Play {
             let link = random.below(self.style.links) as u32;
             if links.iter().all(|&(other, _)| other != link) {
                 let part = match self.style.kind {
-                    Kind::Plain => 1.0,
-                    Kind::Ties => [1.0, 0.5, 0.25, 1.05, 0.05][random.below(5) as usize],
-                    Kind::Wide => between(random, -3, 0),
-                    Kind::Even => 0.02 + random.unit(),
+                    ProblemKind::Plain => 1.0,
+                    ProblemKind::Ties => [1.0, 0.5, 0.25, 1.05, 0.05][random.below(5) as usize],
+                    ProblemKind::Wide => between(random, -3, 0),
+                    ProblemKind::Even => 0.02 + random.unit(),
                 };
                 links.push((link, part));
             }
         }
         let weight = match self.style.kind {
-            Kind::Plain => 1.0,
-            Kind::Ties => [1.0, 2.0, 0.5][random.below(3) as usize],
-            Kind::Wide => between(random, -2, 2),
-            Kind::Even => 0.1 + random.unit(),
+            ProblemKind::Plain => 1.0,
+            ProblemKind::Ties => [1.0, 2.0, 0.5][random.below(3) as usize],
+            ProblemKind::Wide => between(random, -2, 2),
+            ProblemKind::Even => 0.1 + random.unit(),
         };
         let limit = match self.style.kind {
-            Kind::Plain => f64::INFINITY,
+            ProblemKind::Plain => f64::INFINITY,
             _ if random.below(3) > 0 => f64::INFINITY,
-            Kind::Ties => [0.125, 0.25, 0.5, 1.0][random.below(4) as usize],
-            Kind::Wide => between(random, 2, 10),
-            Kind::Even => 3e8 * (0.01 + random.unit()),
+            ProblemKind::Ties => [0.125, 0.25, 0.5, 1.0][random.below(4) as usize],
+            ProblemKind::Wide => between(random, 2, 10),
+            ProblemKind::Even => 3e8 * (0.01 + random.unit()),
         };
         (links, Terms { weight, limit })
     }
@@ -115,7 +115,7 @@ impl Play {
             let (crossed, terms) = self.flow();
             let (links, parts): (Vec<u32>, Vec<f64>) = crossed.iter().copied().unzip();
             match self.style.kind {
-                Kind::Plain => self.policy.add(f as u32, &links),
+                ProblemKind::Plain => self.policy.add(f as u32, &links),
                 _ if terms == Terms::default() => self.policy.add_split(f as u32, &links, &parts),
                 _ => self.policy.add_on_terms(f as u32, &links, &parts, terms),
             }
@@ -184,15 +184,15 @@ impl Play {
 }
 
 const STYLES: [Style; 9] = [
-    Style { links: 12, flows: 8, longest: 4, kind: Kind::Ties },
-    Style { links: 12, flows: 16, longest: 6, kind: Kind::Even },
-    Style { links: 40, flows: 60, longest: 6, kind: Kind::Ties },
-    Style { links: 5, flows: 60, longest: 3, kind: Kind::Ties },
-    Style { links: 60, flows: 50, longest: 20, kind: Kind::Wide },
-    Style { links: 12, flows: 30, longest: 6, kind: Kind::Wide },
-    Style { links: 3, flows: 40, longest: 1, kind: Kind::Wide },
-    Style { links: 40, flows: 60, longest: 30, kind: Kind::Even },
-    Style { links: 40, flows: 60, longest: 6, kind: Kind::Plain },
+    Style { links: 12, flows: 8, longest: 4, kind: ProblemKind::Ties },
+    Style { links: 12, flows: 16, longest: 6, kind: ProblemKind::Even },
+    Style { links: 40, flows: 60, longest: 6, kind: ProblemKind::Ties },
+    Style { links: 5, flows: 60, longest: 3, kind: ProblemKind::Ties },
+    Style { links: 60, flows: 50, longest: 20, kind: ProblemKind::Wide },
+    Style { links: 12, flows: 30, longest: 6, kind: ProblemKind::Wide },
+    Style { links: 3, flows: 40, longest: 1, kind: ProblemKind::Wide },
+    Style { links: 40, flows: 60, longest: 30, kind: ProblemKind::Even },
+    Style { links: 40, flows: 60, longest: 6, kind: ProblemKind::Plain },
 ];
 
 fn plays(make: Make, problems: u64, check: impl Fn(&Play)) {

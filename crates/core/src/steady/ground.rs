@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
-use crate::pattern::Ground;
+use crate::pattern::FabricInfo;
 use crate::routing::Router;
 
 /// A fabric with its routes, as patterns see it.
@@ -15,7 +15,7 @@ pub struct OnFabric<'a> {
     pub router: &'a dyn Router,
 }
 
-impl Ground for OnFabric<'_> {
+impl FabricInfo for OnFabric<'_> {
     fn nodes(&self) -> u32 {
         self.fabric.nodes()
     }
@@ -38,7 +38,7 @@ pub struct OnNodes<'a> {
     pub nodes: &'a [NodeId],
 }
 
-impl Ground for OnNodes<'_> {
+impl FabricInfo for OnNodes<'_> {
     fn nodes(&self) -> u32 {
         self.nodes.len() as u32
     }

@@ -97,7 +97,7 @@ pub fn throughput(
         let demands = traffic.demands(fabric, router, seed)?;
         let mut loads = IdVec::filled(fabric.links().len(), 0.0);
         for demand in &demands {
-            check_ways(fabric, router, demand)?;
+            check_routes(fabric, router, demand)?;
             minimal_share = router.loads(demand, &mut loads)?.minimal_share;
         }
         for (link, load) in (0..loads.len()).map(LinkId::from_index).zip(loads.as_mut_slice()) {
@@ -158,7 +158,7 @@ fn pair_rates(
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// Checks that there are routes for the traffic. Families of fabrics are connected by construction.
-pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
+pub(crate) fn check_routes(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
     if !may_lack_routes(fabric, router) {
         return Ok(());
     }

@@ -8,9 +8,9 @@ use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::network::{Network, NetworkParts};
 use crate::pattern::{Injection, Message, Pattern};
-use crate::routing::{Manner, Path, Start, UnderWay, may_lack_routes};
+use crate::routing::{ChoiceKind, Path, StartingMessage, UnderWay, may_lack_routes};
 use crate::sharing::Sharing;
-use crate::transport::{Entry, FlowsOnTerms, More, Transport, TransportSpec};
+use crate::transport::{Entry, EntryOptions, FlowsOnTerms, Transport, TransportSpec};
 use crate::units::Time;
 
 /// Rate of one message while all messages of the first step are under way.
@@ -29,10 +29,10 @@ pub struct Rate {
 }
 
 /// A rate \[B/s\] with its bottleneck link, if it has one.
-type Held = (f64, Option<LinkId>);
+type LimitedRate = (f64, Option<LinkId>);
 
 /// Kind of sharing between messages.
-enum Shared {
+enum RateSharing {
     /// Flows that only links limit.
     Plain(Box<dyn Sharing>),
     /// Flows that are split or have terms of their own.
@@ -41,10 +41,10 @@ enum Shared {
     Alone,
 }
 
-impl Shared {
+impl RateSharing {
     fn new(network: &Network) -> Self {
         let NetworkParts { fabric, router, transport, sharing, .. } = &**network;
-        let splits = router.choice().is_some_and(|choice| choice.manner() == Manner::Split);
+        let splits = router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Split);
         let on_terms = match transport {
             TransportSpec::ContentionFree(_) => return Self::Alone,
             TransportSpec::Flow(spec) if splits || fabric.limits_messages() || !transport.is_plain_flow() => {
@@ -66,7 +66,10 @@ impl Shared {
                     network.router.route(ends.1, ends.0, &mut way_back);
                 }
                 let entry = Entry::new(FlowId(number), &path.links, bytes);
-                flows.start(&Entry { more: &More { parts: &path.parts, way_back: &way_back, ..More::NONE }, ..entry });
+                flows.start(&Entry {
+                    options: &EntryOptions { parts: &path.parts, way_back: &way_back, ..EntryOptions::NONE },
+                    ..entry
+                });
             }
             Self::Alone => {}
         }
@@ -81,7 +84,7 @@ impl Shared {
     }
 
     /// Returns the rate of a message \[B/s\] and its bottleneck link; `None` without sharing.
-    fn rate(&self, number: u32) -> Option<Held> {
+    fn rate(&self, number: u32) -> Option<LimitedRate> {
         match self {
             Self::Plain(sharing) => Some((sharing.rate(number), sharing.bottleneck(number).map(LinkId))),
             Self::OnTerms(flows) => Some((flows.rate(FlowId(number)), flows.bottleneck(FlowId(number)))),
@@ -91,7 +94,7 @@ impl Shared {
 }
 
 /// Returns the rate of a message alone \[B/s\] and the link that limits it.
-fn alone(fabric: &Fabric, path: &Path) -> Held {
+fn rate_alone(fabric: &Fabric, path: &Path) -> LimitedRate {
     let parts = match path.parts.is_empty() {
         true => Cow::Owned(vec![1.0; path.links.len()]),
         false => Cow::Borrowed(&path.parts[..]),
@@ -104,9 +107,9 @@ fn alone(fabric: &Fabric, path: &Path) -> Held {
 /// Returns the rates, on this network, of all messages that the injection rule releases at the start.
 pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> Vec<Rate> {
     let NetworkParts { fabric, router, placement, .. } = &**network;
-    let mut shared = Shared::new(network);
+    let mut shared = RateSharing::new(network);
     let mut on_links: UnderWay = IdVec::filled(fabric.links().len(), 0);
-    let mut messages: Vec<(RankId, Message, Option<u32>, Held)> = Vec::new();
+    let mut messages: Vec<(RankId, Message, Option<u32>, LimitedRate)> = Vec::new();
     let (mut path, mut under_way) = (Path::default(), 0);
     let asks = network.faults_concern_runs() || may_lack_routes(fabric, &**router);
     for src in (0..pattern.ranks()).map(RankId) {
@@ -120,12 +123,12 @@ pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> 
                 match router.choice() {
                     None => router.route(from, to, &mut path.links),
                     Some(choice) => {
-                        let start = Start { src: from, dst: to, message: MessageId { src, index } };
+                        let start = StartingMessage { src: from, dst: to, message: MessageId { src, index } };
                         choice.choose(start, &on_links, &mut path);
                         path.links.iter().for_each(|&link| on_links[link] += 1);
                     }
                 }
-                least = alone(fabric, &path);
+                least = rate_alone(fabric, &path);
                 shared.start(under_way, network, (from, to), &path, message.bytes);
                 number = Some(under_way);
                 under_way += 1;
@@ -134,7 +137,7 @@ pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> 
         }
     }
     shared.settle();
-    let rate = |(src, message, number, least): (RankId, Message, Option<u32>, Held)| {
+    let rate = |(src, message, number, least): (RankId, Message, Option<u32>, LimitedRate)| {
         let (rate_bps, link) = number.and_then(|number| shared.rate(number)).unwrap_or(least);
         Rate { src: src.0, dst: message.dst.0, rate_bps, bottleneck: link.map(|link| fabric.link_name(link)) }
     };

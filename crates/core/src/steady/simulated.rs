@@ -10,7 +10,7 @@ use crate::network::{Network, NetworkParts};
 use crate::rng::Mix;
 use crate::routing::Demand;
 use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
-use crate::steady::{Traffic, check_ways};
+use crate::steady::{Traffic, check_routes};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
@@ -97,7 +97,7 @@ pub fn steady(
 ) -> Result<Steady, Diagnostic> {
     let fabric = &*network.fabric;
     let demands = traffic.demands(fabric, &*network.router, options.seed)?;
-    demands.iter().try_for_each(|demand| check_ways(fabric, &*network.router, demand))?;
+    demands.iter().try_for_each(|demand| check_routes(fabric, &*network.router, demand))?;
     check(fabric, options)?;
     let done = AtomicBool::new(false);
     let mut traffic = SteadyTraffic::new(&demands, fabric.nodes(), options, &done);
@@ -191,11 +191,11 @@ struct SteadyTraffic<'a> {
     /// Number of messages sent by each rank.
     sent: IdVec<RankId, u32>,
     /// Bytes of each sender delivered in the measured time \[B\].
-    got_through: IdVec<RankId, u64>,
+    delivered_bytes: IdVec<RankId, u64>,
     /// Rate that each rank could send \[B/s\].
-    could_send: IdVec<RankId, f64>,
+    send_bandwidths: IdVec<RankId, f64>,
     /// Rate that each rank could send, by part of the traffic \[B/s\].
-    could_send_of: Vec<IdVec<RankId, f64>>,
+    send_bandwidths_of: Vec<IdVec<RankId, f64>>,
     /// Number of deliveries so far.
     delivered: u64,
     batch: Batch,
@@ -209,21 +209,21 @@ struct SteadyTraffic<'a> {
 
 impl<'a> SteadyTraffic<'a> {
     fn new(demands: &'a [Demand], nodes: u32, options: &'a SteadyOptions, done: &'a AtomicBool) -> Self {
-        let could_send = |demand: &Demand| demand.totals(nodes).into_iter().map(|(sends, _)| sends).collect();
-        let could_send_of: Vec<IdVec<RankId, f64>> = demands.iter().map(could_send).collect();
-        let sum = |rank: RankId| could_send_of.iter().map(|of| of[rank]).sum();
-        let could_send: IdVec<RankId, f64> = (0..nodes).map(|rank| sum(RankId(rank))).collect();
+        let send_bandwidths = |demand: &Demand| demand.totals(nodes).into_iter().map(|(sends, _)| sends).collect();
+        let send_bandwidths_of: Vec<IdVec<RankId, f64>> = demands.iter().map(send_bandwidths).collect();
+        let sum = |rank: RankId| send_bandwidths_of.iter().map(|of| of[rank]).sum();
+        let send_bandwidths: IdVec<RankId, f64> = (0..nodes).map(|rank| sum(RankId(rank))).collect();
         Self {
-            senders: could_send.ids().filter(|&rank| could_send[rank] > 0.0).collect(),
-            wanted: could_send.iter().sum(),
+            senders: send_bandwidths.ids().filter(|&rank| send_bandwidths[rank] > 0.0).collect(),
+            wanted: send_bandwidths.iter().sum(),
             demands,
-            could_send_of,
+            send_bandwidths_of,
             options,
             draws: Mix::new(options.seed, "throughput.steady"),
             nodes,
             sent: IdVec::filled(nodes as usize, 0),
-            got_through: IdVec::filled(nodes as usize, 0),
-            could_send,
+            delivered_bytes: IdVec::filled(nodes as usize, 0),
+            send_bandwidths,
             delivered: 0,
             batch: Batch::default(),
             measured: 0,
@@ -248,14 +248,14 @@ impl<'a> SteadyTraffic<'a> {
     /// the part of the traffic and the destination within it.
     fn destination(&self, src: RankId, unit: f64) -> Option<NodeId> {
         let (last, parts) = self.demands.split_last()?;
-        let mut ahead = unit * self.could_send[src];
-        for (demand, could_send) in parts.iter().zip(&self.could_send_of) {
-            if ahead < could_send[src] {
-                return demand.drawn(NodeId(src.0), ahead / could_send[src]);
+        let mut ahead = unit * self.send_bandwidths[src];
+        for (demand, send_bandwidths) in parts.iter().zip(&self.send_bandwidths_of) {
+            if ahead < send_bandwidths[src] {
+                return demand.drawn(NodeId(src.0), ahead / send_bandwidths[src]);
             }
-            ahead -= could_send[src];
+            ahead -= send_bandwidths[src];
         }
-        let rest = if parts.is_empty() { unit } else { ahead / self.could_send_of[parts.len()][src] };
+        let rest = if parts.is_empty() { unit } else { ahead / self.send_bandwidths_of[parts.len()][src] };
         // (Rounding may have given 1, which is not a valid draw.)
         last.drawn(NodeId(src.0), rest.min(1.0 - f64::EPSILON))
     }
@@ -275,7 +275,7 @@ impl<'a> SteadyTraffic<'a> {
         let squares: f64 = self.batches.iter().map(|value| (value - mean) * (value - mean)).sum();
         let freedom = (count - 1.0).max(1.0);
         let seconds = (self.span.1 - self.span.0).seconds();
-        let of_rank = |&rank: &RankId| self.got_through[rank] as f64 / (seconds * self.could_send[rank]);
+        let of_rank = |&rank: &RankId| self.delivered_bytes[rank] as f64 / (seconds * self.send_bandwidths[rank]);
         let of_senders = self.senders.iter().map(of_rank);
         let nothing_sent = self.senders.is_empty();
         Steady {
@@ -327,7 +327,7 @@ impl Workload for SteadyTraffic<'_> {
             if measuring {
                 self.batch.messages += 1;
                 self.batch.bytes += message.bytes;
-                self.got_through[message.id.src] += message.bytes;
+                self.delivered_bytes[message.id.src] += message.bytes;
             }
             self.send(message.id.src, self.options.bytes, requests);
         }

@@ -7,7 +7,7 @@ use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
 use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
-use crate::routing::{Blocks, Demand, Manner, Router};
+use crate::routing::{Blocks, ChoiceKind, Demand, Router};
 
 /// Steady traffic: the destinations of each node.
 #[derive(Clone, PartialEq, Debug)]
@@ -134,7 +134,7 @@ impl Traffic {
     /// The traffic does not fit the fabric.
     pub(crate) fn demands(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Vec<Demand>, Diagnostic> {
         let Self::HotGroup(part) = self else { return Ok(vec![self.demand(fabric, router, seed)?]) };
-        if router.choice().is_some_and(|choice| choice.manner() == Manner::Bound) {
+        if router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Bound) {
             let message = "a rule that mixes ways for all traffic together is not counted under traffic of two kinds";
             return Err(
                 Diagnostic::new("mixed-routing", message).help("use another rule, or write the traffic as a file")

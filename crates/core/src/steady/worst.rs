@@ -10,23 +10,23 @@
 //! This module does that for a sample of links, [`LINKS`] of each kind, evenly spread. If a route is one
 //! path, weights are 0 and 1, and the matching (Hopcroft and Karp) is exact for that link. If it is several
 //! paths, pairs are matched by falling weight, which gives a permutation that is at least half as bad. On
-//! more than [`WHOLE`] nodes all nodes of a switch send alike, to the nodes in the same positions on another
-//! switch, with the routes of the first node of each switch. The throughput of the permutation is an upper
-//! bound of that of the worst permutation.
+//! more than [`MOST_SINGLE_NODES`] nodes all nodes of a switch send alike, to the nodes in the same positions
+//! on another switch, with the routes of the first node of each switch. The throughput of the permutation is
+//! an upper bound of that of the worst permutation.
 
 use super::kind::kind;
 use crate::base::threads;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId};
-use crate::routing::{Manner, Path, Router};
+use crate::routing::{ChoiceKind, Path, Router};
 
 /// Number of links of each kind that are examined.
 const LINKS: usize = 8;
 /// Largest number of nodes that are matched one by one.
-const WHOLE: u32 = 2048;
+const MOST_SINGLE_NODES: u32 = 2048;
 /// Largest number of units (switches or nodes) that are matched.
-const MOST: usize = 4096;
+const MOST_UNITS: usize = 4096;
 /// Number of steps into which the weights of pairs are divided.
 const STEPS: f64 = 16.0;
 
@@ -44,14 +44,14 @@ struct Unit {
 /// The routes of the rule depend on the messages under way, or the fabric has more than 4,096 units.
 pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diagnostic> {
     let units = units(fabric);
-    if units.len() > MOST {
+    if units.len() > MOST_UNITS {
         let message = format!("the worst permutation of {} is not looked for", fabric.name());
         return Err(Diagnostic::new("too-large", message)
-            .label(format!("{} switches with nodes, and {MOST} are the most", units.len()))
+            .label(format!("{} switches with nodes, and {MOST_UNITS} are the most", units.len()))
             .help("take a smaller fabric of the family, or traffic between groups (ADV+1)"));
     }
     if let Some(choice) = router.choice()
-        && matches!(choice.manner(), Manner::Adaptive | Manner::Bound)
+        && matches!(choice.kind(), ChoiceKind::Adaptive | ChoiceKind::Bound)
     {
         let message = "the worst permutation is known of rules whose routes do not depend on what is under way";
         return Err(Diagnostic::new("adaptive-routing", message).help(
@@ -68,12 +68,12 @@ pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diag
             best = (load, matched);
         }
     }
-    Ok(completed(fabric.nodes(), &units, &best.1))
+    Ok(complete(fabric.nodes(), &units, &best.1))
 }
 
 /// Returns the nodes by switch, or one by one.
 fn units(fabric: &Fabric) -> Vec<Unit> {
-    if fabric.nodes() <= WHOLE {
+    if fabric.nodes() <= MOST_SINGLE_NODES {
         return (0..fabric.nodes()).map(|node| Unit { nodes: vec![node] }).collect();
     }
     let mut by_leaf: Vec<(u32, u32)> = fabric.node_ids().map(|node| (fabric.leaf_of(node), node.0)).collect();
@@ -267,7 +267,7 @@ impl Bipartite {
 
 /// Returns the destinations of the matched units, and arbitrary ones for the remaining nodes. No node sends
 /// to itself if that can be avoided.
-fn completed(nodes: u32, units: &[Unit], matched: &[(u32, u32)]) -> Vec<u32> {
+fn complete(nodes: u32, units: &[Unit], matched: &[(u32, u32)]) -> Vec<u32> {
     let mut to = vec![FREE; nodes as usize];
     let mut taken = vec![false; nodes as usize];
     for &(from, dst) in matched {

@@ -26,7 +26,7 @@ pub enum Arrangement {
 
 /// Global ports of a fabric: the ports that lead to other groups.
 #[derive(Clone, Debug)]
-pub(super) struct Between {
+pub(super) struct GlobalPorts {
     /// Switches of a group that have global ports.
     pub a: u32,
     /// Global ports of each of these switches.
@@ -42,7 +42,7 @@ pub(super) struct Between {
     pub tier: u8,
 }
 
-impl Between {
+impl GlobalPorts {
     /// Returns the switch that has a port of a group.
     fn switch(&self, group: u32, port: u32) -> u32 {
         group * self.stride + self.first + port / self.h
@@ -50,7 +50,7 @@ impl Between {
 }
 
 /// Keys of a specification that describe the cables between groups.
-pub(super) struct Choice<'a> {
+pub(super) struct GlobalCableKeys<'a> {
     pub arrangement: Option<&'a Located<Arrangement>>,
     pub file: Option<&'a Located<String>>,
     pub seed: Option<&'a Located<u64>>,
@@ -58,7 +58,7 @@ pub(super) struct Choice<'a> {
     pub ports: &'static str,
 }
 
-impl Choice<'_> {
+impl GlobalCableKeys<'_> {
     /// Returns the name of the arrangement, or `file`.
     pub fn name(&self) -> &'static str {
         if self.file.is_some() { "file" } else { self.rule().name() }
@@ -122,7 +122,12 @@ impl Choice<'_> {
     }
 
     /// Appends the cables between groups.
-    pub fn cables(&self, at: &Between, sources: &mut Sources, cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
+    pub fn cables(
+        &self,
+        at: &GlobalPorts,
+        sources: &mut Sources,
+        cables: &mut Vec<Cable>,
+    ) -> Result<(), Vec<Diagnostic>> {
         match (self.file, self.rule()) {
             (Some(path), _) => {
                 let input = sources.open(path).map_err(|diagnostic| vec![diagnostic])?;
@@ -155,7 +160,7 @@ pub(super) fn partner(arrangement: Arrangement, g: u32, group: u32, slot: u32) -
 }
 
 /// Appends the cables of an arrangement.
-fn arrange(at: &Between, arrangement: Arrangement, cables: &mut Vec<Cable>) {
+fn arrange(at: &GlobalPorts, arrangement: Arrangement, cables: &mut Vec<Cable>) {
     let slots = at.g - 1;
     for group in 0..at.g {
         for port in 0..at.links * slots {
@@ -170,7 +175,7 @@ fn arrange(at: &Between, arrangement: Arrangement, cables: &mut Vec<Cable>) {
 }
 
 /// Appends the cables of each pair of groups, at ports drawn at random.
-fn draw(at: &Between, seed: u64, cables: &mut Vec<Cable>) {
+fn draw(at: &GlobalPorts, seed: u64, cables: &mut Vec<Cable>) {
     let mut stream = Stream::new(seed, "topology.dragonfly");
     let mut free: Vec<Vec<u32>> = (0..at.g)
         .map(|group| {
@@ -194,7 +199,7 @@ fn draw(at: &Between, seed: u64, cables: &mut Vec<Cable>) {
 ///
 /// Memory: 4 bytes a pair of groups and 16 bytes a direction of a cable.
 #[derive(Clone, Debug)]
-pub(super) struct ByPair {
+pub(super) struct CablesByPair {
     g: u32,
     /// First cable of each pair of groups (from, to), as an index into `cables`.
     starts: Vec<u32>,
@@ -203,7 +208,7 @@ pub(super) struct ByPair {
     cables: Vec<(u32, u32, u32, bool)>,
 }
 
-impl ByPair {
+impl CablesByPair {
     /// Sorts the cables of this tier by pair of groups. Returns `None` if a pair of groups has no cable.
     /// `group` maps a switch to its group.
     pub fn new(g: u32, tier: u8, cables: &[Cable], group: impl Fn(u32) -> u32) -> Option<Self> {
@@ -251,7 +256,7 @@ pub const COLUMNS: [Column; 5] = [
 ];
 
 /// Appends the cables listed in a file. `ports` is the key that gives the number of global ports of a switch.
-fn read(input: Input, (at, ports): (&Between, &str), cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
+fn read(input: Input, (at, ports): (&GlobalPorts, &str), cables: &mut Vec<Cable>) -> Result<(), Vec<Diagnostic>> {
     let mut used = vec![0u32; (at.a * at.g) as usize];
     csv::read(input, &COLUMNS, |row| {
         let from = row.number(0, "group", at.g).zip(row.number(1, "switch", at.a));
@@ -264,7 +269,7 @@ fn read(input: Input, (at, ports): (&Between, &str), cables: &mut Vec<Cable>) ->
             return;
         }
         // Both ends are checked, so that both mistakes are reported.
-        let free = [(1, from), (3, to)].map(|(column, end)| match taken(end, count, at, &mut used) {
+        let free = [(1, from), (3, to)].map(|(column, end)| match take_ports(end, count, at, &mut used) {
             Ok(()) => true,
             Err(mistake) => {
                 row.mistake(column, mistake.label("no port is free here").help(format!("raise `{ports}`")));
@@ -283,7 +288,7 @@ fn read(input: Input, (at, ports): (&Between, &str), cables: &mut Vec<Cable>) ->
 ///
 /// # Errors
 /// Fails if the switch has too few free ports.
-fn taken((group, switch): (u32, u32), count: u32, at: &Between, used: &mut [u32]) -> Result<(), Diagnostic> {
+fn take_ports((group, switch): (u32, u32), count: u32, at: &GlobalPorts, used: &mut [u32]) -> Result<(), Diagnostic> {
     let used = &mut used[(group * at.a + switch) as usize];
     *used = used.saturating_add(count);
     if *used <= at.h {

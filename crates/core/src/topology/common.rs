@@ -168,7 +168,7 @@ impl Mistakes {
 
     /// Checks that a fabric fits in memory. `size` holds its nodes, switches and links; it is `None` if they
     /// do not fit in 64 bits.
-    pub fn fits<T>(&mut self, size: Option<(u64, u64, u64)>, place: &Located<T>) {
+    pub fn check_fabric_size<T>(&mut self, size: Option<(u64, u64, u64)>, place: &Located<T>) {
         let (what, help) = match size {
             Some((nodes, _, links)) if nodes <= MOST_NODES && links <= MOST_LINKS => return,
             Some((nodes, _, links)) => {

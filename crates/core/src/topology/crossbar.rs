@@ -25,7 +25,7 @@ impl Topology for CrossbarSpec {
         let bandwidth = mistakes.bandwidth(&self.bandwidth);
         let port = mistakes.port(self.switch_port_bandwidth.as_ref());
         let tree = Tree::crossbar(nodes);
-        mistakes.fits(tree.size(), &self.nodes);
+        mistakes.check_fabric_size(tree.size(), &self.nodes);
         mistakes.none()?;
         let cables = Cables { host: (bandwidth, self.latency.unwrap_or_default()), network: Vec::new(), port };
         Ok(tree.build(format!("crossbar N={nodes}"), |role| cables.link(role)))

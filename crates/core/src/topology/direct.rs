@@ -114,9 +114,9 @@ impl Links {
 
 /// Hash of a pair of nodes that chooses among equal paths, the same for all messages of the pair.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spread(u64);
+pub(super) struct PairHash(u64);
 
-impl Spread {
+impl PairHash {
     #[inline]
     pub fn new(src: NodeId, dst: NodeId) -> Self {
         // The finaliser of splitmix64: each bit of the pair affects each bit of the number.
@@ -128,7 +128,7 @@ impl Spread {
 
     /// Draws a number below `count`; later draws are independent of it.
     #[inline]
-    pub fn one_of(&mut self, count: u32) -> u32 {
+    pub fn below(&mut self, count: u32) -> u32 {
         if count <= 1 {
             return 0;
         }
@@ -139,25 +139,25 @@ impl Spread {
 }
 
 /// Bandwidth and latency that a specification gives for one kind of link.
-pub(super) struct Kind<'a> {
+pub(super) struct LinkValues<'a> {
     pub bandwidth: Option<&'a Located<Bandwidth>>,
     pub latency: Option<Time>,
 }
 
 /// Bandwidth and latency that a specification gives for all links.
-pub(super) struct Every<'a> {
+pub(super) struct CommonLinkValues<'a> {
     pub bandwidth: &'a Located<Bandwidth>,
     pub latency: Option<Time>,
     pub port: Option<&'a Located<Bandwidth>>,
 }
 
-impl Every<'_> {
+impl CommonLinkValues<'_> {
     /// Returns the cables of the host links, and of the links between switches by tier. A kind without values
     /// of its own takes those of all links.
-    pub fn cables(&self, host: Kind<'_>, network: Vec<Kind<'_>>, mistakes: &mut Mistakes) -> Cables {
+    pub fn cables(&self, host: LinkValues<'_>, network: Vec<LinkValues<'_>>, mistakes: &mut Mistakes) -> Cables {
         let all = (mistakes.bandwidth(self.bandwidth), self.latency.unwrap_or_default());
         let port = mistakes.port(self.port);
-        let mut cable = |kind: Kind<'_>| {
+        let mut cable = |kind: LinkValues<'_>| {
             let bandwidth = kind.bandwidth.map_or(all.0, |value| mistakes.bandwidth(value));
             (bandwidth, kind.latency.unwrap_or(all.1))
         };
@@ -193,11 +193,11 @@ macro_rules! switch_spec {
         impl $name {
             /// Returns the cables; those between switches are alike in both tiers.
             fn links(&self, mistakes: &mut crate::topology::common::Mistakes) -> crate::topology::common::Cables {
-                use crate::topology::direct::{Every, Kind};
+                use crate::topology::direct::{CommonLinkValues, LinkValues};
                 let (bandwidth, latency) = (&self.bandwidth, self.latency);
-                let every = Every { bandwidth, latency, port: self.switch_port_bandwidth.as_ref() };
-                let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
-                let same = || Kind { bandwidth: None, latency: None };
+                let every = CommonLinkValues { bandwidth, latency, port: self.switch_port_bandwidth.as_ref() };
+                let host = LinkValues { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
+                let same = || LinkValues { bandwidth: None, latency: None };
                 every.cables(host, vec![same(), same()], mistakes)
             }
         }

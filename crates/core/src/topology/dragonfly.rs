@@ -1,8 +1,8 @@
 //! Dragonfly: groups of switches, joined pair by pair.
 
-use super::between::{Arrangement, Between, ByPair, Choice};
+use super::between::{Arrangement, CablesByPair, GlobalCableKeys, GlobalPorts};
 use super::common::{Mistakes, Topology, largest};
-use super::direct::{Cable, Direct, Every, Kind, Links, Spread, complete, pair, wrong};
+use super::direct::{Cable, CommonLinkValues, Direct, LinkValues, Links, PairHash, complete, pair, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 use crate::ids::{LinkId, NodeId};
@@ -95,18 +95,18 @@ struct Dragonfly {
     /// Cables inside a group.
     inside: u32,
     /// Cables by pair of groups; `None` if a file leaves pairs without cables.
-    by_pair: Option<ByPair>,
+    by_pair: Option<CablesByPair>,
 }
 
 impl Topology for DragonflySpec {
     fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Mistakes::default();
         let size = self.size(&mut mistakes);
-        let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
-        let local = Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
-        let global = Kind { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
+        let host = LinkValues { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
+        let local = LinkValues { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
+        let global = LinkValues { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
         let (bandwidth, latency) = (&self.bandwidth, self.latency);
-        let every = Every { bandwidth, latency, port: self.switch_port_bandwidth.as_ref() };
+        let every = CommonLinkValues { bandwidth, latency, port: self.switch_port_bandwidth.as_ref() };
         let mut links = every.cables(host, vec![local, global], &mut mistakes);
         if size.grid.is_some() {
             // Rows and columns are alike.
@@ -125,7 +125,7 @@ impl Topology for DragonflySpec {
             None => format!("dragonfly p={p} a={a} h={h} g={g}"),
         };
         let groups = (0..a * g).map(|switch| switch / a).collect();
-        let by_pair = ByPair::new(g, tier, &cables, |switch| switch / a);
+        let by_pair = CablesByPair::new(g, tier, &cables, |switch| switch / a);
         let inside = cables.iter().filter(|cable| cable.tier < tier).count() as u32 / g;
         let family = Dragonfly { size, arrangement, groups, inside, ids: Links { nodes: p * a * g }, by_pair };
         Ok(Direct { name, hosts: vec![p; (a * g) as usize], cables }.build(&links, family))
@@ -182,13 +182,13 @@ impl DragonflySpec {
             global_links: links,
         };
         let sizes = [&self.a, &self.g, &self.h, &self.rows, &self.columns, &self.row_links, &self.column_links];
-        mistakes.fits(size.counts(), largest(&self.p, sizes));
+        mistakes.check_fabric_size(size.counts(), largest(&self.p, sizes));
         size
     }
 
     /// Returns the keys that describe the cables between groups.
-    fn choice(&self) -> Choice<'_> {
-        Choice {
+    fn choice(&self) -> GlobalCableKeys<'_> {
+        GlobalCableKeys {
             arrangement: self.arrangement.as_ref(),
             file: self.cables.as_ref(),
             seed: self.seed.as_ref(),
@@ -220,8 +220,8 @@ impl Size {
     }
 
     /// Returns the global ports of the groups.
-    fn between(&self, tier: u8) -> Between {
-        Between { a: self.a, h: self.h, g: self.g, links: self.global_links, stride: self.a, first: 0, tier }
+    fn between(&self, tier: u8) -> GlobalPorts {
+        GlobalPorts { a: self.a, h: self.h, g: self.g, links: self.global_links, stride: self.a, first: 0, tier }
     }
 
     /// Returns the cables inside groups.
@@ -261,33 +261,33 @@ impl Dragonfly {
 
     /// Appends the path between two switches of a group. In a Cascade group it goes along the row and the
     /// column; the pair of nodes decides which comes first.
-    fn inside(&self, from: u32, to: u32, spread: &mut Spread, route: &mut Vec<LinkId>) {
+    fn inside(&self, from: u32, to: u32, spread: &mut PairHash, route: &mut Vec<LinkId>) {
         let Size { a, grid, row_links, column_links, .. } = self.size;
         let first = from / a * self.inside;
         let (from, to) = (from % a, to % a);
         let Some((rows, columns)) = grid else {
             if from != to {
-                let cable = first + pair(a, from, to) * row_links + spread.one_of(row_links);
+                let cable = first + pair(a, from, to) * row_links + spread.below(row_links);
                 route.push(self.ids.cable(cable, from > to));
             }
             return;
         };
         let ((r, c), (to_r, to_c)) = ((from / columns, from % columns), (to / columns, to % columns));
         let of_row = columns * (columns - 1) / 2 * row_links;
-        let along_row = |row: u32, spread: &mut Spread| {
-            let cable = first + row * of_row + pair(columns, c, to_c) * row_links + spread.one_of(row_links);
+        let along_row = |row: u32, spread: &mut PairHash| {
+            let cable = first + row * of_row + pair(columns, c, to_c) * row_links + spread.below(row_links);
             self.ids.cable(cable, c > to_c)
         };
-        let along_column = |column: u32, spread: &mut Spread| {
+        let along_column = |column: u32, spread: &mut PairHash| {
             let before = first + rows * of_row + column * (rows * (rows - 1) / 2 * column_links);
-            let cable = before + pair(rows, r, to_r) * column_links + spread.one_of(column_links);
+            let cable = before + pair(rows, r, to_r) * column_links + spread.below(column_links);
             self.ids.cable(cable, r > to_r)
         };
         match (c == to_c, r == to_r) {
             (true, true) => {}
             (false, true) => route.push(along_row(r, spread)),
             (true, false) => route.push(along_column(c, spread)),
-            (false, false) if spread.one_of(2) == 0 => {
+            (false, false) if spread.below(2) == 0 => {
                 route.extend([along_row(r, spread), along_column(to_c, spread)]);
             }
             (false, false) => route.extend([along_column(c, spread), along_row(to_r, spread)]),
@@ -351,7 +351,7 @@ impl Family for Dragonfly {
     /// chooses among the cables between the two groups that need the fewest steps.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let Some(by_pair) = &self.by_pair else { return };
-        let mut spread = Spread::new(src, dst);
+        let mut spread = PairHash::new(src, dst);
         let Size { p, a, .. } = self.size;
         let (from, to) = (src.0 / p, dst.0 / p);
         route.push(self.ids.injection(src));
@@ -367,7 +367,7 @@ impl Family for Dragonfly {
                 }
                 count += u32::from(steps == least);
             }
-            let chosen = spread.one_of(count) as usize;
+            let chosen = spread.below(count) as usize;
             let mut shortest = cables.iter().filter(|cable| steps(cable) == least);
             if let Some(&(leave, enter, cable, back)) = shortest.nth(chosen) {
                 self.inside(from, leave, &mut spread, route);

@@ -1,8 +1,8 @@
 //! Dragonfly+: groups that are trees of two levels, joined by their upper switches.
 
-use super::between::{Arrangement, Between, ByPair, Choice};
+use super::between::{Arrangement, CablesByPair, GlobalCableKeys, GlobalPorts};
 use super::common::{Mistakes, Topology, largest};
-use super::direct::{Cable, Direct, Every, Kind, Links, Spread};
+use super::direct::{Cable, CommonLinkValues, Direct, LinkValues, Links, PairHash};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
 use crate::ids::{LinkId, NodeId};
@@ -75,7 +75,7 @@ struct DragonflyPlus {
     local: u32,
     ids: Links,
     /// Cables by pair of groups; `None` if a file leaves pairs without cables.
-    by_pair: Option<ByPair>,
+    by_pair: Option<CablesByPair>,
 }
 
 impl Topology for DragonflyPlusSpec {
@@ -86,7 +86,7 @@ impl Topology for DragonflyPlusSpec {
         // With one group the spines need no ports.
         let global_ports = self.global_ports.as_deref().copied().unwrap_or(nodes);
         let local = self.local_links.as_ref().map_or(1, |value| mistakes.size(value));
-        let choice = Choice {
+        let choice = GlobalCableKeys {
             arrangement: self.arrangement.as_ref(),
             file: self.cables.as_ref(),
             seed: self.seed.as_ref(),
@@ -97,12 +97,15 @@ impl Topology for DragonflyPlusSpec {
         let (count, global) = choice.groups(spines, global_ports, given, place, &mut mistakes);
         let sizes = [&self.spines, &self.groups, &self.local_links, &self.global_ports];
         let place = largest(if *self.nodes > *self.leaves { &self.nodes } else { &self.leaves }, sizes);
-        mistakes.fits(counts([nodes, leaves, spines, local, count, global].map(u64::from)), place);
-        let every =
-            Every { bandwidth: &self.bandwidth, latency: self.latency, port: self.switch_port_bandwidth.as_ref() };
-        let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
-        let inside = Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
-        let outside = Kind { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
+        mistakes.check_fabric_size(counts([nodes, leaves, spines, local, count, global].map(u64::from)), place);
+        let every = CommonLinkValues {
+            bandwidth: &self.bandwidth,
+            latency: self.latency,
+            port: self.switch_port_bandwidth.as_ref(),
+        };
+        let host = LinkValues { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
+        let inside = LinkValues { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
+        let outside = LinkValues { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
         let links = every.cables(host, vec![inside, outside], &mut mistakes);
         mistakes.none()?;
 
@@ -115,14 +118,15 @@ impl Topology for DragonflyPlusSpec {
                 }
             }
         }
-        let between = Between { a: spines, h: global_ports, g: count, links: global, stride, first: leaves, tier: 1 };
+        let between =
+            GlobalPorts { a: spines, h: global_ports, g: count, links: global, stride, first: leaves, tier: 1 };
         choice.cables(&between, sources, &mut cables)?;
         let hosts = (0..stride * count).map(|switch| if switch % stride < leaves { nodes } else { 0 }).collect();
         let name = format!("dragonfly-plus {count} groups of {leaves} leaves of {nodes}");
         let groups = (0..stride * count).map(|switch| switch / stride).collect();
         let arrangement = choice.name();
         let ids = Links { nodes: nodes * leaves * count };
-        let by_pair = ByPair::new(count, 1, &cables, |switch| switch / stride);
+        let by_pair = CablesByPair::new(count, 1, &cables, |switch| switch / stride);
         let family =
             DragonflyPlus { nodes, leaves, spines, global_ports, count, arrangement, groups, local, ids, by_pair };
         Ok(Direct { name, hosts, cables }.build(&links, family))
@@ -195,25 +199,25 @@ impl Family for DragonflyPlus {
     /// pair chooses the spine or the cable.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let Some(by_pair) = &self.by_pair else { return };
-        let mut spread = Spread::new(src, dst);
+        let mut spread = PairHash::new(src, dst);
         let of_group = self.nodes * self.leaves;
         let (from, to) = (src.0 / of_group, dst.0 / of_group);
         let leaf = |node: NodeId| node.0 % of_group / self.nodes;
         let stride = self.leaves + self.spines;
-        let cable = |group: u32, leaf: u32, spine: u32, spread: &mut Spread| {
+        let cable = |group: u32, leaf: u32, spine: u32, spread: &mut PairHash| {
             let pair = (group * self.leaves + leaf) * self.spines + spine;
-            pair * self.local + spread.one_of(self.local)
+            pair * self.local + spread.below(self.local)
         };
         route.push(self.ids.injection(src));
         if from != to {
             let cables = by_pair.between(from, to);
-            let (leave, enter, global, back) = cables[spread.one_of(cables.len() as u32) as usize];
+            let (leave, enter, global, back) = cables[spread.below(cables.len() as u32) as usize];
             let (up, down) = (leave % stride - self.leaves, enter % stride - self.leaves);
             route.push(self.ids.cable(cable(from, leaf(src), up, &mut spread), false));
             route.push(self.ids.cable(global, back));
             route.push(self.ids.cable(cable(to, leaf(dst), down, &mut spread), true));
         } else if leaf(src) != leaf(dst) {
-            let spine = spread.one_of(self.spines);
+            let spine = spread.below(self.spines);
             route.push(self.ids.cable(cable(from, leaf(src), spine, &mut spread), false));
             route.push(self.ids.cable(cable(to, leaf(dst), spine, &mut spread), true));
         }

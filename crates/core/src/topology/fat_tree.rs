@@ -87,7 +87,7 @@ impl FatTreeSpec {
                 let down = vec![size, size, size.saturating_mul(2)];
                 let up = vec![1, self.tapered(size, mistakes), size];
                 let tree = Tree { down, up, parallel: vec![1; 3] };
-                mistakes.fits(tree.size(), p);
+                mistakes.check_fabric_size(tree.size(), p);
                 Some(tree)
             }
             (Some(p), _) => {
@@ -169,7 +169,7 @@ impl FatTreeSpec {
             },
         };
         let tree = Tree { down: children, up, parallel };
-        mistakes.fits(tree.size(), down);
+        mistakes.check_fabric_size(tree.size(), down);
         Some(tree)
     }
 }

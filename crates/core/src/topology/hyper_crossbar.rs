@@ -40,7 +40,7 @@ impl Topology for HyperCrossbarSpec {
         };
         let host_cable = host.check(&bandwidths, &mut mistakes);
         let grid = CrossbarGrid { dims, host_link: host.link };
-        mistakes.fits(grid.size(), &self.dims);
+        mistakes.check_fabric_size(grid.size(), &self.dims);
         mistakes.none()?;
         let name = format!("hyper-crossbar {}", times(&grid.dims));
         let cables = Cables { host: host_cable, network: bandwidths.into_iter().zip(latencies).collect(), port };

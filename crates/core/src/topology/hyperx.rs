@@ -1,7 +1,7 @@
 //! HyperX: a complete graph along each line of each dimension.
 
 use super::common::{Mistakes, OneOrList, Topology, times};
-use super::direct::{Direct, Every, Kind, Links, Spread, complete, pair};
+use super::direct::{CommonLinkValues, Direct, LinkValues, Links, PairHash, complete, pair};
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Bisection, Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name, leading_half};
@@ -66,14 +66,16 @@ impl Topology for HyperxSpec {
         let widest = Located::from(bandwidths.iter().copied().max().unwrap_or_default());
         let slowest = latencies.iter().copied().max();
         match shape.iter().all(|&length| length < nodes) {
-            true => mistakes.fits(counts(&shape, &links, nodes), &self.nodes),
-            false => mistakes.fits(counts(&shape, &links, nodes), &self.shape),
+            true => mistakes.check_fabric_size(counts(&shape, &links, nodes), &self.nodes),
+            false => mistakes.check_fabric_size(counts(&shape, &links, nodes), &self.shape),
         }
-        let every = Every { bandwidth: &widest, latency: slowest, port: self.switch_port_bandwidth.as_ref() };
-        let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
+        let every =
+            CommonLinkValues { bandwidth: &widest, latency: slowest, port: self.switch_port_bandwidth.as_ref() };
+        let host = LinkValues { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
         let dimensions: Vec<Located<Bandwidth>> = bandwidths.into_iter().map(Located::from).collect();
         let kinds = dimensions.iter().zip(&latencies);
-        let kinds = kinds.map(|(bandwidth, &latency)| Kind { bandwidth: Some(bandwidth), latency: Some(latency) });
+        let kinds =
+            kinds.map(|(bandwidth, &latency)| LinkValues { bandwidth: Some(bandwidth), latency: Some(latency) });
         let cables_of = |mistakes: &mut Mistakes| every.cables(host, kinds.collect(), mistakes);
         mistakes.none()?;
         let mut mistakes = Mistakes::default();
@@ -200,7 +202,7 @@ impl Family for Hyperx {
     /// Appends the path along one dimension after another, one step each. A hash of the pair chooses among
     /// parallel cables.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        let mut spread = Spread::new(src, dst);
+        let mut spread = PairHash::new(src, dst);
         let (mut here, to) = (src.0 / self.nodes, dst.0 / self.nodes);
         route.push(self.ids.injection(src));
         let (mut stride, mut first) = (1, 0);
@@ -209,7 +211,7 @@ impl Family for Hyperx {
             let pairs = size * (size - 1) / 2;
             if x != y {
                 let line = here / (stride * size) * stride + here % stride;
-                let cable = first + (line * pairs + pair(size, x, y)) * parallel + spread.one_of(parallel);
+                let cable = first + (line * pairs + pair(size, x, y)) * parallel + spread.below(parallel);
                 route.push(self.ids.cable(cable, x > y));
                 here = here - x * stride + y * stride;
             }

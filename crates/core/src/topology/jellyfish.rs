@@ -66,7 +66,7 @@ impl Topology for JellyfishSpec {
         let nodes = u64::from(switches) * u64::from(radix.saturating_sub(degree));
         let cables = u64::from(switches) * u64::from(degree) / 2;
         let place = if *self.radix > *self.switches { &self.radix } else { &self.switches };
-        mistakes.fits(Some((nodes, switches.into(), 2 * (nodes + cables))), place);
+        mistakes.check_fabric_size(Some((nodes, switches.into(), 2 * (nodes + cables))), place);
         mistakes.none()?;
         let seed = self.seed.unwrap_or(1);
         let mut stream = Stream::new(seed, "topology.jellyfish");

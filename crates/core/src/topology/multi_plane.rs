@@ -30,7 +30,7 @@ const MOST_PLANES: u32 = 64;
 
 /// Properties and routes of a fabric of planes.
 #[derive(Debug)]
-struct Copies {
+struct MultiPlane {
     of: Arc<Fabric>,
     copies: u32,
     nics: u32,
@@ -86,7 +86,7 @@ impl Topology for MultiPlaneSpec {
         let (nodes, copies64) = (of.nodes() / nics.max(1), u64::from(copies));
         let place = Located::from(copies);
         let (switches, links) = (u64::from(of.switches()) * copies64, of.links().len() as u64 * copies64);
-        mistakes.fits(Some((nodes.into(), switches, links)), at.unwrap_or(&place));
+        mistakes.check_fabric_size(Some((nodes.into(), switches, links)), at.unwrap_or(&place));
         mistakes.none()?;
         let name = match (copies, nics) {
             (_, 1) => format!("{copies} planes of {}", of.name()),
@@ -110,11 +110,11 @@ impl Topology for MultiPlaneSpec {
             let count = groups.iter().max().map_or(0, |&most| most + 1);
             (0..copies).flat_map(|copy| groups.iter().map(move |group| copy * count + group)).collect()
         });
-        Ok(builder.finish(Copies { of: Arc::new(of), copies, nics, ports, groups }))
+        Ok(builder.finish(MultiPlane { of: Arc::new(of), copies, nics, ports, groups }))
     }
 }
 
-impl Family for Copies {
+impl Family for MultiPlane {
     fn kind(&self) -> &'static str {
         "a fabric of planes"
     }
@@ -185,7 +185,7 @@ impl Family for Copies {
     }
 }
 
-impl Planes for Copies {
+impl Planes for MultiPlane {
     fn planes(&self) -> u32 {
         self.copies * self.nics
     }

@@ -1,6 +1,6 @@
 //! Graph: a network in the node-link JSON of networkx.
 
-mod drawn;
+mod node_link_graph;
 mod read;
 
 #[cfg(test)]
@@ -42,8 +42,8 @@ impl Topology for GraphSpec {
         let (base, text) = sources.read_text(&self.file).map_err(|mistake| vec![mistake])?;
         let name = std::path::Path::new(self.file.as_str());
         let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let drawn = read::graph(&text, base)?;
+        let graph = read::graph(&text, base)?;
         let default = (self.bandwidth.as_deref().copied(), self.latency.as_deref().copied().unwrap_or(Time::ZERO));
-        drawn.fabric(format!("graph {name}"), default)
+        graph.fabric(format!("graph {name}"), default)
     }
 }

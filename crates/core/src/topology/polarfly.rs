@@ -61,7 +61,10 @@ impl Topology for PolarflySpec {
         let p = p.unwrap_or((q + 1).div_ceil(2));
         let switches = u64::from(q) * u64::from(q) + u64::from(q) + 1;
         let nodes = switches * u64::from(p);
-        mistakes.fits(Some((nodes, switches, 2 * nodes + switches * (u64::from(q) + 1))), largest(&self.q, [&self.p]));
+        mistakes.check_fabric_size(
+            Some((nodes, switches, 2 * nodes + switches * (u64::from(q) + 1))),
+            largest(&self.q, [&self.p]),
+        );
         mistakes.none()?;
         let neighbours: Vec<Vec<u32>> = (0..switches as u32).map(|switch| neighbours(&field, switch)).collect();
         let mut cables = Vec::new();

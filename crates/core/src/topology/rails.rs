@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::common::{Mistakes, Topology, largest};
-use super::direct::{Spread, wrong};
+use super::direct::{PairHash, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, FabricBuilder, Fact, Family, LinkRole, Planes};
 use crate::ids::{LinkId, NodeId, VertexId};
@@ -179,7 +179,7 @@ impl Topology for RailsSpec {
         let nvlink = (mistakes.bandwidth(&self.nvlink_bandwidth), self.nvlink_latency.unwrap_or_default());
         let rails = Rails { servers, gpus, segment, by_rail, leaves, spines, spine_links, planes };
         let sizes = [&self.gpus, &self.planes, &self.spines, &self.spine_links];
-        mistakes.fits(rails.counts(), largest(&self.servers, sizes));
+        mistakes.check_fabric_size(rails.counts(), largest(&self.servers, sizes));
         mistakes.none()?;
         let by = if by_rail { "" } else { " by server" };
         Ok(rails.fabric(format!("rails{by} {servers} servers of {gpus}"), [nvlink, nic, spine]))
@@ -253,7 +253,7 @@ impl Family for Rails {
         if src.0 / self.gpus == dst.0 / self.gpus {
             return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);
         }
-        let plane = Spread::new(src, dst).one_of(self.planes);
+        let plane = PairHash::new(src, dst).below(self.planes);
         self.route_in(plane, src, dst, route);
     }
 

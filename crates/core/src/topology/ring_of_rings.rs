@@ -37,7 +37,7 @@ impl Topology for RingOfRingsSpec {
         let all = u64::from(rings) * u64::from(switches);
         let hosts = all.checked_mul(nodes.into());
         let place = [&self.switches, &self.nodes].into_iter().fold(&self.rings, |a, b| if **b > **a { b } else { a });
-        mistakes.fits(hosts.and_then(|hosts| Some((hosts, all, (hosts + all).checked_mul(4)?))), place);
+        mistakes.check_fabric_size(hosts.and_then(|hosts| Some((hosts, all, (hosts + all).checked_mul(4)?))), place);
         mistakes.none()?;
         let mut cables = Vec::new();
         for ring in 0..rings {

@@ -57,8 +57,10 @@ impl Topology for SlimFlySpec {
         let p = p.unwrap_or(degree(q).div_ceil(2));
         let switches = 2 * u64::from(q) * u64::from(q);
         let nodes = switches * u64::from(p);
-        mistakes
-            .fits(Some((nodes, switches, 2 * nodes + switches * u64::from(degree(q)))), largest(&self.q, [&self.p]));
+        mistakes.check_fabric_size(
+            Some((nodes, switches, 2 * nodes + switches * u64::from(degree(q)))),
+            largest(&self.q, [&self.p]),
+        );
         mistakes.none()?;
         let direct =
             Direct { name: format!("slim-fly q={q} p={p}"), hosts: vec![p; switches as usize], cables: cables(&field) };

@@ -45,7 +45,7 @@ macro_rules! grid_spec {
                     latency: self.host_latency.as_ref(),
                 };
                 let host_cable = host.check(&bandwidths, &mut mistakes);
-                mistakes.fits(Grid::size(&dims, &wrap, host.link), &self.dims);
+                mistakes.check_fabric_size(Grid::size(&dims, &wrap, host.link), &self.dims);
                 mistakes.none()?;
                 let cables = Cables { host: host_cable, network: bandwidths.into_iter().zip(latencies).collect(), port };
                 let name = format!("{} {}", $family, times(&dims));

@@ -25,7 +25,7 @@ pub use spec::{ContentionFreeSpec, TransportSpec};
 use std::sync::Arc;
 
 use crate::ids::{FlowId, IdVec, LinkId, RankId};
-use crate::routing::{Path, Start};
+use crate::routing::{Path, StartingMessage};
 use crate::sharing::Rounds;
 use crate::units::{Bandwidth, Time};
 
@@ -41,12 +41,12 @@ pub struct Entry<'a> {
     /// Its bytes, more than 0 \[B\].
     pub bytes: u64,
     /// Properties that few messages have.
-    pub more: &'a More<'a>,
+    pub options: &'a EntryOptions<'a>,
 }
 
 /// Properties that few messages have: parts, a weight, a way back.
 #[derive(Clone, Copy, Debug)]
-pub struct More<'a> {
+pub struct EntryOptions<'a> {
     /// Part of the message that crosses each link; empty if all of it crosses each.
     pub parts: &'a [f64],
     /// Weight; 1 unless [`Wants::weights`].
@@ -54,10 +54,10 @@ pub struct More<'a> {
     /// Links from its receiver to its sender; empty unless [`Wants::ways_back`], and if there is no path.
     pub way_back: &'a [LinkId],
     /// Set if each of its packets asks for its path; only with [`Wants::to_ask`].
-    pub asks: Option<Start>,
+    pub asks: Option<StartingMessage>,
 }
 
-impl More<'static> {
+impl EntryOptions<'static> {
     /// No such properties.
     pub const NONE: Self = Self { parts: &[], weight: 1.0, way_back: &[], asks: None };
 }
@@ -66,12 +66,12 @@ impl<'a> Entry<'a> {
     /// Creates a message that crosses all of these links.
     #[inline]
     pub fn new(flow: FlowId, links: &'a [LinkId], bytes: u64) -> Self {
-        Self { flow, src: RankId(0), links, bytes, more: &More::NONE }
+        Self { flow, src: RankId(0), links, bytes, options: &EntryOptions::NONE }
     }
 
     /// Returns its links, with the part of it on each.
     pub fn crossed(&self) -> impl Iterator<Item = (LinkId, f64)> + Clone + 'a {
-        let parts = self.more.parts;
+        let parts = self.options.parts;
         self.links.iter().enumerate().map(move |(hop, &link)| (link, parts.get(hop).copied().unwrap_or(1.0)))
     }
 }

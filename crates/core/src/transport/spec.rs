@@ -52,7 +52,7 @@ impl TransportSpec {
     }
 
     /// True if messages may take several paths under this sharing policy: split
-    /// ([`More::parts`](super::More::parts)), or packet by packet.
+    /// ([`EntryOptions::parts`](super::EntryOptions::parts)), or packet by packet.
     pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
         match self {
             Self::Flow(_) => sharing.refuses_terms().is_none(),

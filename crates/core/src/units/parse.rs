@@ -21,13 +21,13 @@ impl fmt::Display for QuantityError {
 impl std::error::Error for QuantityError {}
 
 /// Name of a kind of quantity, an example of it, and its units with their factors.
-struct Kind {
+struct QuantityKind {
     name: &'static str,
     example: &'static str,
     units: &'static [(&'static str, f64)],
 }
 
-const TIME: Kind = Kind {
+const TIME: QuantityKind = QuantityKind {
     name: "time",
     example: "\"1.5 us\" or \"250 ns\"",
     units: &[
@@ -43,7 +43,7 @@ const TIME: Kind = Kind {
     ],
 };
 
-const BYTES: Kind = Kind {
+const BYTES: QuantityKind = QuantityKind {
     name: "size",
     example: "\"20 KB\" or \"64 KiB\"",
     units: &[
@@ -60,7 +60,7 @@ const BYTES: Kind = Kind {
     ],
 };
 
-const BANDWIDTH: Kind = Kind {
+const BANDWIDTH: QuantityKind = QuantityKind {
     name: "bandwidth",
     example: "\"12.5 GB/s\" or \"100 Gbit/s\"",
     units: &[
@@ -88,13 +88,13 @@ const BANDWIDTH: Kind = Kind {
     ],
 };
 
-const PER_BYTE: Kind = Kind {
+const PER_BYTE: QuantityKind = QuantityKind {
     name: "time per byte",
     example: "\"0.08 ns/B\" or \"6 ns/B\"",
     units: &[("ps/B", 1.0), ("ns/B", 1e3), ("us/B", 1e6), ("µs/B", 1e6), ("μs/B", 1e6), ("ms/B", 1e9), ("s/B", 1e12)],
 };
 
-impl Kind {
+impl QuantityKind {
     /// Returns the message for a number without a unit.
     fn without_unit(&self, given: impl fmt::Display) -> String {
         format!("{given} has no unit; write a {} like {}", self.name, self.example)

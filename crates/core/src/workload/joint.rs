@@ -10,7 +10,7 @@ use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
 /// Factory for the workload of a part; its argument is the time at which the workload begins.
-pub type Make<'a> = Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>;
+pub type Factory<'a> = Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>;
 
 /// A workload that runs beside other workloads.
 pub struct Part<'a> {
@@ -19,7 +19,7 @@ pub struct Part<'a> {
     /// Time at which it begins for the first time.
     pub start: Time,
     /// Factory that makes the workload for each repetition; `None` for ranks that do nothing.
-    pub make: Option<Make<'a>>,
+    pub make: Option<Factory<'a>>,
     /// True if the workload counts time from its own beginning, as workloads do that keep their own time.
     /// Workloads that only add delays to the time they are told do not need this: their times stay the same
     /// to the last bit beside any other part.
@@ -103,7 +103,7 @@ impl Runs {
 enum State {
     /// It begins when its wake comes.
     Waits,
-    Goes,
+    Running,
     Done,
     /// None of its messages is in flight, and these ranks still wait.
     Stuck(Vec<Blocked>),
@@ -116,7 +116,7 @@ struct Playing<'a> {
     first: u32,
     /// True if background parts continue until this one has ended: it is not in the background itself, or all
     /// parts are.
-    is_waited_for: bool,
+    is_foreground: bool,
     workload: Option<Box<dyn Workload + 'a>>,
     load: Load,
     messages: u64,
@@ -165,7 +165,7 @@ impl<'a> Joint<'a> {
             let ends = part.repeat != Repeat::Background(None);
             playing.push(Playing {
                 first,
-                is_waited_for: workload.is_some() && ends && (all_background || !part.repeat.is_background()),
+                is_foreground: workload.is_some() && ends && (all_background || !part.repeat.is_background()),
                 load: workload.as_ref().map_or(Load { one_at_a_time: true, ..Load::default() }, |work| work.load()),
                 messages: workload.as_ref().map_or(0, |work| work.messages()),
                 state: if workload.is_some() { State::Waits } else { State::Done },
@@ -179,7 +179,7 @@ impl<'a> Joint<'a> {
             });
         }
         Self {
-            left: playing.iter().filter(|part| part.is_waited_for).count(),
+            left: playing.iter().filter(|part| part.is_foreground).count(),
             parts: playing,
             ranks,
             wakes: Vec::new(),
@@ -210,26 +210,26 @@ impl<'a> Joint<'a> {
             part.workload = part.part.make.as_mut().map(|make| make(now));
             part.numbers.iter_mut().for_each(|(first, next)| *first = *next);
         }
-        part.state = State::Goes;
+        part.state = State::Running;
         (part.begun, part.last) = (now, now);
         if let Some(workload) = &mut part.workload {
             workload.begin(&mut self.asked);
         }
         self.pass_on(index, now, now, requests);
-        self.look(now, index, requests);
+        self.check_end(now, index, requests);
     }
 
     fn end_part(&mut self, index: usize) {
         let part = &mut self.parts[index];
         part.state = State::Done;
         part.workload = None;
-        self.left -= usize::from(part.is_waited_for);
+        self.left -= usize::from(part.is_foreground);
     }
 
     /// Checks after an event of a part if it has ended or is stuck, and schedules its next repetition.
-    fn look(&mut self, now: Time, index: usize, requests: &mut Requests) {
+    fn check_end(&mut self, now: Time, index: usize, requests: &mut Requests) {
         let part = &mut self.parts[index];
-        if part.outstanding > 0 || part.state != State::Goes {
+        if part.outstanding > 0 || part.state != State::Running {
             return;
         }
         let Some(workload) = part.workload.take() else { return };
@@ -240,7 +240,7 @@ impl<'a> Joint<'a> {
         if !blocked.is_empty() {
             part.state = State::Stuck(blocked);
             // Background parts do not wait for a stuck part.
-            self.left -= usize::from(part.is_waited_for);
+            self.left -= usize::from(part.is_foreground);
             return;
         }
         let base = if part.part.own_clock { part.begun } else { Time::ZERO };
@@ -304,7 +304,7 @@ impl<'a> Joint<'a> {
     }
 
     /// Tells a part of messages that have arrived or left.
-    fn hand(&mut self, now: Time, index: usize, arrived: bool, requests: &mut Requests) {
+    fn report(&mut self, now: Time, index: usize, arrived: bool, requests: &mut Requests) {
         let part = &mut self.parts[index];
         let base = if part.part.own_clock { part.begun } else { Time::ZERO };
         let own = (now - base).max(Time::ZERO);
@@ -317,11 +317,11 @@ impl<'a> Joint<'a> {
             workload.departed(own, &self.own, &mut self.asked);
         }
         self.pass_on(index, now, base, requests);
-        self.look(now, index, requests);
+        self.check_end(now, index, requests);
     }
 
     /// Returns a message with the numbers that its part knows.
-    fn own(part: &Playing<'_>, send: &SendRequest) -> SendRequest {
+    fn translate(part: &Playing<'_>, send: &SendRequest) -> SendRequest {
         let src = RankId(send.id.src.0 - part.first);
         let before = part.numbers.get(src.index()).map_or(0, |(first, _)| *first);
         let id = MessageId { src, index: send.id.index.wrapping_sub(before) };
@@ -383,8 +383,8 @@ impl Workload for Joint<'_> {
             let (mine, later) = rest.split_at(rest.partition_point(|send| send.id.src.0 < end));
             rest = later;
             self.own.clear();
-            self.own.extend(mine.iter().map(|send| Self::own(part, send)));
-            self.hand(now, index, true, requests);
+            self.own.extend(mine.iter().map(|send| Self::translate(part, send)));
+            self.report(now, index, true, requests);
         }
     }
 
@@ -397,9 +397,9 @@ impl Workload for Joint<'_> {
             let ranks = part.first..part.first + part.part.ranks;
             self.own.clear();
             let mine = messages.iter().filter(|send| ranks.contains(&send.id.src.0));
-            self.own.extend(mine.map(|send| Self::own(part, send)));
+            self.own.extend(mine.map(|send| Self::translate(part, send)));
             if !self.own.is_empty() {
-                self.hand(now, index, false, requests);
+                self.report(now, index, false, requests);
             }
         }
     }
@@ -426,7 +426,7 @@ impl Workload for Joint<'_> {
             workload.woke((now - base).max(Time::ZERO), own_wake, &mut self.asked);
         }
         self.pass_on(index, now, base, requests);
-        self.look(now, index, requests);
+        self.check_end(now, index, requests);
     }
 
     fn blocked(&self) -> Vec<Blocked> {
@@ -434,7 +434,7 @@ impl Workload for Joint<'_> {
             let first = part.first;
             let blocked = match &part.state {
                 State::Stuck(blocked) => blocked.clone(),
-                State::Goes if !part.part.repeat.is_background() => {
+                State::Running if !part.part.repeat.is_background() => {
                     part.workload.as_ref().map_or(Vec::new(), |workload| workload.blocked())
                 }
                 _ => Vec::new(),

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::collective::Then;
+use crate::collective::ReceivedUse;
 
 /// Ranks whose contributions are combined, from left to right.
 pub type Combined = Rc<[u8]>;
@@ -27,8 +27,8 @@ pub struct Cargo {
 pub enum Act {
     Nothing,
     Send { to: u32, cargo: Cargo },
-    Receive { from: u32, cargo: Cargo, then: Then },
-    Exchange { to: u32, sent: Cargo, from: u32, received: Cargo, then: Then },
+    Receive { from: u32, cargo: Cargo, then: ReceivedUse },
+    Exchange { to: u32, sent: Cargo, from: u32, received: Cargo, then: ReceivedUse },
     StartSend { to: u32, cargo: Cargo },
     StartReceive { from: u32, cargo: Cargo },
     WaitAll,
@@ -165,7 +165,7 @@ impl Machine<'_> {
     }
 
     /// Receives a message, if it has been sent.
-    fn receive(&mut self, rank: u32, from: u32, cargo: &Cargo, then: Then) -> bool {
+    fn receive(&mut self, rank: u32, from: u32, cargo: &Cargo, then: ReceivedUse) -> bool {
         let Some(number) = self.channels[(from * self.script.ranks() + rank) as usize].pop_front() else {
             return false;
         };
@@ -183,23 +183,23 @@ impl Machine<'_> {
             };
             let own = || held.row[slot].clone().unwrap_or_else(|| panic!("{}: nothing to combine with", what()));
             match then {
-                Then::Keep => {
+                ReceivedUse::Keep => {
                     assert!(self.script.repeats() || held.row[slot].is_none(), "{}: it has {slot} already", what());
                     held.row[slot] = Some(came);
                 }
-                Then::Left => held.row[slot] = Some(join(&came, &own())),
-                Then::Right => held.row[slot] = Some(join(&own(), &came)),
-                Then::Both => {
+                ReceivedUse::Left => held.row[slot] = Some(join(&came, &own())),
+                ReceivedUse::Right => held.row[slot] = Some(join(&own(), &came)),
+                ReceivedUse::Both => {
                     let result = held.result[slot].clone().unwrap_or_else(|| panic!("{}: no result yet", what()));
                     held.result[slot] = Some(join(&came, &result));
                     held.row[slot] = Some(join(&came, &own()));
                 }
-                Then::First => {
+                ReceivedUse::First => {
                     assert!(held.result[slot].is_none(), "{}: it has a result", what());
                     held.row[slot] = Some(join(&came, &own()));
                     held.result[slot] = Some(came);
                 }
-                Then::Result => held.result[slot] = Some(came),
+                ReceivedUse::Result => held.result[slot] = Some(came),
             }
         }
         true
@@ -212,7 +212,7 @@ impl Machine<'_> {
             // Receives that were started match whenever their message comes.
             let posted = std::mem::take(&mut self.runners[rank as usize].posted);
             for (from, cargo) in posted {
-                if self.receive(rank, from, &cargo, Then::Keep) {
+                if self.receive(rank, from, &cargo, ReceivedUse::Keep) {
                     moved = true;
                 } else {
                     self.runners[rank as usize].posted.push_back((from, cargo));

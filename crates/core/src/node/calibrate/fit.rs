@@ -12,7 +12,7 @@ use super::samples::Sample;
 use crate::base::Arrange;
 
 /// Fraction of the largest eigenvalue below which an eigenvalue counts as zero.
-const NOTHING: f64 = 1e-10;
+const ZERO_EIGENVALUE: f64 = 1e-10;
 /// Residual at which Huber's weights begin to fall \[standard deviations\]: 95 % efficient for normal errors.
 pub(super) const HUBER: f64 = 1.345;
 /// Half the width of a 95 % interval \[standard deviations\].
@@ -29,7 +29,7 @@ pub(super) struct Fit {
     variance: f64,
     solved: Solved,
     /// Set for each parameter that is fixed at 0.
-    held: [bool; COUNT],
+    fixed: [bool; COUNT],
 }
 
 /// Eigenvectors of the scaled normal matrix.
@@ -47,7 +47,7 @@ impl Solved {
     }
 
     fn is_nothing(&self, direction: usize) -> bool {
-        self.eigenvalues[direction] <= NOTHING * self.largest()
+        self.eigenvalues[direction] <= ZERO_EIGENVALUE * self.largest()
     }
 }
 
@@ -126,7 +126,7 @@ fn robust(setting: &Setting, samples: &[Sample], exposed: &[bool], rounds: usize
     }
     let residuals = residuals(&equations, &fit.values);
     let squares = residuals.iter().zip(&weights).map(|(residual, weight)| weight * residual * residual);
-    let free = equations.len().saturating_sub(COUNT - fit.held.iter().filter(|&&held| held).count()).max(1);
+    let free = equations.len().saturating_sub(COUNT - fit.fixed.iter().filter(|&&fixed| fixed).count()).max(1);
     fit.variance = squares.sum::<f64>() / free as f64;
     fit
 }
@@ -144,25 +144,25 @@ pub(super) fn spread(residuals: &[f64]) -> f64 {
 }
 
 fn without_negatives(equations: &[([f64; COUNT], f64)], weights: &[f64]) -> Fit {
-    let mut held = [false; COUNT];
-    let all = least_squares(equations, weights, held);
+    let mut fixed = [false; COUNT];
+    let all = least_squares(equations, weights, fixed);
     let mut fit = all.clone();
     loop {
         // A negative value of a parameter that is not identifiable may belong to another parameter.
         let known = |i: usize| fit.sum(&[i]).is_some();
         let worst = (0..COUNT)
-            .filter(|&i| !held[i] && fit.values[i] < 0.0 && known(i))
+            .filter(|&i| !fixed[i] && fit.values[i] < 0.0 && known(i))
             .min_by(|&a, &b| (fit.values[a] * fit.solved.scale[a]).total_cmp(&(fit.values[b] * fit.solved.scale[b])));
         let Some(worst) = worst else {
             // Fixing a parameter does not reduce the errors.
             return Fit { solved: all.solved, ..fit };
         };
-        held[worst] = true;
-        fit = least_squares(equations, weights, held);
+        fixed[worst] = true;
+        fit = least_squares(equations, weights, fixed);
     }
 }
 
-fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], held: [bool; COUNT]) -> Fit {
+fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], fixed: [bool; COUNT]) -> Fit {
     let mut normal: Matrix = [[0.0; COUNT]; COUNT];
     let mut right = [0.0; COUNT];
     for ((factors, wanted), weight) in equations.iter().zip(weights) {
@@ -174,7 +174,7 @@ fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], held: [bool
         }
     }
     let scale: [f64; COUNT] = std::array::from_fn(|i| normal[i][i].sqrt());
-    let unit = |i: usize| if scale[i] == 0.0 || held[i] { 0.0 } else { 1.0 / scale[i] };
+    let unit = |i: usize| if scale[i] == 0.0 || fixed[i] { 0.0 } else { 1.0 / scale[i] };
     let scaled: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| normal[i][j] * unit(i) * unit(j)));
     let (eigenvalues, vectors) = eigen(scaled);
     let solved = Solved { scale, eigenvalues, vectors };
@@ -185,7 +185,7 @@ fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], held: [bool
             *value += vectors[i][direction] * along / eigenvalues[direction] * unit(i);
         }
     }
-    Fit { values, variance: 0.0, solved, held }
+    Fit { values, variance: 0.0, solved, fixed }
 }
 
 /// Returns eigenvalues and eigenvectors (by column) of a symmetric matrix, by Jacobi's rotations.

@@ -6,7 +6,7 @@ use super::model::{self, ORS, OSS, Setting};
 use super::samples::{self, Sample};
 
 /// Factor by which the interval between messages must exceed their own time for g to be the reason.
-const CLEARLY: f64 = 1.05;
+const LEAST_RATIO: f64 = 1.05;
 
 /// Returns g if some train shows it, else an upper bound of g \[ns\]. The interval between messages is the
 /// largest of g and the times that a message takes at the sender, on the network and at the receiver.
@@ -27,7 +27,9 @@ pub(super) fn find(
         let sum = values[OSS] + values[ORS];
         (values[OSS], values[ORS]) = (sum, sum);
     }
-    let shows = |train: &&Sample| known && train.time.ps() > CLEARLY * model::apart(setting, train.bytes, &values);
+    let shows = |train: &&Sample| {
+        known && train.time.ps() > LEAST_RATIO * model::interval_without_g(setting, train.bytes, &values)
+    };
     let lengths: Vec<u64> = reduced.iter().filter(shows).map(|train| train.bytes).collect();
     if lengths.is_empty() {
         return (g, (!reduced.is_empty()).then_some(least / 1e3));

@@ -52,14 +52,14 @@ use model::{COUNT, Setting};
 
 /// Bounds of S from sends without a posted receive.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Told {
+struct SyncBounds {
     /// Longest message whose send finished \[B\].
     eager: Option<u64>,
     /// Shortest message whose send did not finish \[B\].
     rendezvous: Option<u64>,
 }
 
-impl Told {
+impl SyncBounds {
     fn of(told: &[Sample]) -> Result<Self, Diagnostic> {
         let of = |call| told.iter().filter(move |sample| sample.call == call).map(|sample| sample.bytes);
         let (eager, rendezvous) = (of(Measured::Eager).max(), of(Measured::Rendezvous).min());
@@ -207,8 +207,9 @@ pub fn calibrate(samples: &[Sample], options: &Options) -> Result<Calibration, D
         let message = format!("s ({short}) is larger than S ({sync})");
         return Err(Diagnostic::new("wrong-value", message).help("s may be as large as S; then no message is eager"));
     }
-    let (told, timed): (Vec<Sample>, Vec<Sample>) = samples.iter().copied().partition(|sample| sample.call.is_told());
-    let told = Told::of(&told)?;
+    let (told, timed): (Vec<Sample>, Vec<Sample>) =
+        samples.iter().copied().partition(|sample| sample.call.has_no_time());
+    let told = SyncBounds::of(&told)?;
     let (trains, others): (Vec<Sample>, Vec<Sample>) =
         timed.into_iter().partition(|sample| sample.call == Measured::Interval);
     let points = samples::reduce(&others, options.percentile);

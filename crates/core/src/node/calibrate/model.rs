@@ -31,11 +31,11 @@ pub(super) struct Row {
 /// A sum of parameters: the factor of each.
 type Sum = [f64; COUNT];
 
-fn plus(a: Sum, b: Sum, times: f64) -> Sum {
+fn add_scaled(a: Sum, b: Sum, times: f64) -> Sum {
     std::array::from_fn(|i| a[i] + times * b[i])
 }
 
-fn of(terms: &[(usize, f64)]) -> Sum {
+fn sum_of(terms: &[(usize, f64)]) -> Sum {
     let mut sum = [0.0; COUNT];
     for &(which, factor) in terms {
         sum[which] += factor;
@@ -47,7 +47,11 @@ fn of(terms: &[(usize, f64)]) -> Sum {
 fn pieces(setting: &Setting, bytes: u64) -> (Sum, Sum, Sum) {
     let (k, first) = (bytes as f64, bytes.min(setting.short) as f64);
     let (send, receive) = if bytes > setting.sync { (OSL, ORL) } else { (OSS, ORS) };
-    (of(&[(O, 1.0), (send, k)]), of(&[(L, 1.0), (GS, first), (GL, k - first)]), of(&[(O, 1.0), (receive, k)]))
+    (
+        sum_of(&[(O, 1.0), (send, k)]),
+        sum_of(&[(L, 1.0), (GS, first), (GL, k - first)]),
+        sum_of(&[(O, 1.0), (receive, k)]),
+    )
 }
 
 /// Returns the time of a round trip that work can hide.
@@ -55,10 +59,10 @@ fn hidden(setting: &Setting, bytes: u64) -> Sum {
     let (send, network, receive) = pieces(setting, bytes);
     if bytes > setting.sync {
         // T2' + T3' + o + L
-        plus(plus(network, receive, 1.0), of(&[(O, 1.0), (L, 1.0)]), 1.0)
+        add_scaled(add_scaled(network, receive, 1.0), sum_of(&[(O, 1.0), (L, 1.0)]), 1.0)
     } else {
         // T1 + 2 T2 + T3
-        plus(plus(send, network, 2.0), receive, 1.0)
+        add_scaled(add_scaled(send, network, 2.0), receive, 1.0)
     }
 }
 
@@ -67,23 +71,23 @@ fn hidden(setting: &Setting, bytes: u64) -> Sum {
 pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
     let (send, network, receive) = pieces(setting, sample.bytes);
     // T4 with the receive posted, and T5, are both 2 o + L.
-    let handshake = of(&[(O, 2.0), (L, 1.0)]);
+    let handshake = sum_of(&[(O, 2.0), (L, 1.0)]);
     let waits = sample.bytes > setting.sync;
     match sample.call {
         // These have no time, or the largest of some sums (see `gap`), all of which contain o.
-        Measured::Interval | Measured::Eager | Measured::Rendezvous => Row { factors: of(&[(O, 1.0)]), rest: 0.0 },
-        Measured::Send if waits => Row { factors: plus(send, handshake, 2.0), rest: 0.0 },
+        Measured::Interval | Measured::Eager | Measured::Rendezvous => Row { factors: sum_of(&[(O, 1.0)]), rest: 0.0 },
+        Measured::Send if waits => Row { factors: add_scaled(send, handshake, 2.0), rest: 0.0 },
         Measured::Send => Row { factors: send, rest: 0.0 },
         Measured::RoundTrip => {
             let seen = if waits {
                 // 2 T1' + T2' + T3' + 2 T4 + 2 T5 - (o + L)
-                let there = plus(plus(plus(network, receive, 1.0), send, 2.0), handshake, 4.0);
-                plus(there, of(&[(O, 1.0), (L, 1.0)]), -1.0)
+                let there = add_scaled(add_scaled(add_scaled(network, receive, 1.0), send, 2.0), handshake, 4.0);
+                add_scaled(there, sum_of(&[(O, 1.0), (L, 1.0)]), -1.0)
             } else {
-                plus(send, receive, 1.0)
+                add_scaled(send, receive, 1.0)
             };
             if exposed {
-                Row { factors: plus(seen, hidden(setting, sample.bytes), 1.0), rest: 0.0 }
+                Row { factors: add_scaled(seen, hidden(setting, sample.bytes), 1.0), rest: 0.0 }
             } else {
                 Row { factors: seen, rest: sample.work.ps() }
             }
@@ -93,7 +97,7 @@ pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
 
 /// Returns the interval between the messages of a train without g \[ps\]: the largest of the times at the
 /// sender, on the network and at the receiver.
-pub(super) fn apart(setting: &Setting, bytes: u64, values: &[f64; COUNT]) -> f64 {
+pub(super) fn interval_without_g(setting: &Setting, bytes: u64, values: &[f64; COUNT]) -> f64 {
     let (send, network, receive) = pieces(setting, bytes);
     let wire = value(&network, values) - values[L];
     value(&send, values).max(wire).max(value(&receive, values))

@@ -27,7 +27,7 @@ pub enum Measured {
 
 impl Measured {
     /// Returns true if this has no time and only tells on which side of S a length is.
-    pub(super) fn is_told(self) -> bool {
+    pub(super) fn has_no_time(self) -> bool {
         matches!(self, Self::Eager | Self::Rendezvous)
     }
 }
@@ -78,7 +78,7 @@ pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
                 None
             }
         };
-        let told = call.is_some_and(Measured::is_told);
+        let told = call.is_some_and(Measured::has_no_time);
         let time = if told && row.bytes(1).is_empty() { Some(Time::ZERO) } else { row.time(1) };
         if time == Some(Time::ZERO) && !told {
             let diagnostic = Diagnostic::new("wrong-value", "nothing takes no time at all");

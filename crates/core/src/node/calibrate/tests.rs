@@ -194,7 +194,7 @@ fn trains(g: f64, repeat: u32, mut noise: impl FnMut() -> f64) -> Vec<Sample> {
     let mut samples = measurements(repeat, || 1.0);
     for _ in 0..repeat {
         for bytes in [0, 1, 100, 512, 1024, 8191] {
-            let time = g.max(model::apart(&THRESHOLDS, bytes, &MYRINET)) * noise();
+            let time = g.max(model::interval_without_g(&THRESHOLDS, bytes, &MYRINET)) * noise();
             let call = Measured::Interval;
             samples.push(Sample { call, bytes, work: Time::ZERO, time: Time::from_ps(time) });
         }

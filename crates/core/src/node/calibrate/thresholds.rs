@@ -3,12 +3,12 @@
 use super::fit::{Fit, HUBER, fit, spread};
 use super::model::{self, Setting};
 use super::samples::Sample;
-use super::{Options, Told};
+use super::{Options, SyncBounds};
 
 /// Number of evenly spread lengths that are tried first; then those around the best are tried.
-const FIRST: usize = 64;
+const FIRST_LENGTHS: usize = 64;
 /// Least gain of a worthwhile threshold: a place and a slope, at about one in a thousand (chi-squared).
-const WORTH: f64 = 14.0;
+const LEAST_GAIN: f64 = 14.0;
 /// Residual below which a fit counts as exact.
 const EXACT: f64 = 1e-9;
 /// Rounds of reweighting: during the search, and in the final fit.
@@ -18,8 +18,8 @@ const ROUNDS: (usize, usize) = (2, 30);
 ///
 /// Among the settings that fit nearly as well as the best one, the one with the fewest protocols is chosen: a
 /// threshold must be worthwhile.
-pub(super) fn find(samples: &[Sample], lengths: &[u64], told: Told, options: &Options) -> (Setting, Fit) {
-    let step = lengths.len().div_ceil(FIRST);
+pub(super) fn find(samples: &[Sample], lengths: &[u64], told: SyncBounds, options: &Options) -> (Setting, Fit) {
+    let step = lengths.len().div_ceil(FIRST_LENGTHS);
     // With the last length as a threshold, no message is beyond it.
     let spread = |lengths: &[u64]| -> Vec<u64> {
         let last = (!lengths.len().saturating_sub(1).is_multiple_of(step)).then(|| lengths.last().copied()).flatten();
@@ -74,7 +74,7 @@ fn search(samples: &[Sample], settings: &[Setting]) -> Setting {
     };
     let costs: Vec<(Setting, f64)> = fits.iter().map(cost).collect();
     let best = costs.iter().map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
-    let good = costs.iter().filter(|(_, cost)| *cost <= best + WORTH);
+    let good = costs.iter().filter(|(_, cost)| *cost <= best + LEAST_GAIN);
     let fewest = good.map(|(setting, _)| protocols(setting)).min().unwrap_or(1);
     let simple = costs.iter().filter(|(setting, _)| protocols(setting) == fewest);
     simple.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Setting { short: last, sync: last }, |(setting, _)| *setting)

@@ -13,8 +13,8 @@ mod ring;
 mod several;
 mod spread;
 
-use super::options::{dimensions, dims, finish, show_dims, table, together, too_many, unused};
-use super::rule::{Built, Given, Rule};
+use super::options::{combine_mistakes, dimensions, dims, finish, show_dims, table, too_many, unused};
+use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use super::{Injection, Pattern};
 use crate::base::choice::choice;
@@ -79,7 +79,7 @@ table! {
 }
 
 impl Rule for AllToAllSpec {
-    fn build(&self, given: &mut Given<'_>) -> Built {
+    fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let mut mistakes = Vec::new();
         if *self.algorithm != AllToAll::SpreadNd {
             let chosen = format!("algorithm \"{}\"", *self.algorithm);
@@ -90,8 +90,8 @@ impl Rule for AllToAllSpec {
         if let (Some(order), true) = (&self.message_order, self.messages() == 1) {
             mistakes.push(unused(order, "message-order", "one message a pair", "`messages = 2` or more"));
         }
-        let built = given.ranks(self.ranks).and_then(|ranks| self.algorithm(ranks, given.seed));
-        together(mistakes, built)
+        let built = context.ranks(self.ranks).and_then(|ranks| self.algorithm(ranks, context.seed));
+        combine_mistakes(mistakes, built)
     }
 
     fn usual_injection(&self) -> Injection {
@@ -151,7 +151,7 @@ impl AllToAllSpec {
     }
 
     /// Finishes a pattern with the number of messages for each pair that is asked for.
-    fn several<P: Pattern + 'static>(&self, once: P) -> Built {
+    fn several<P: Pattern + 'static>(&self, once: P) -> BuildResult {
         let (Some(messages), 2..) = (&self.messages, self.messages()) else { return finish(once, &self.size) };
         let order = self.message_order.map_or(MessageOrder::InARow, |order| *order);
         let count = u128::from(once.ranks()) * u128::from(**messages);
@@ -161,7 +161,7 @@ impl AllToAllSpec {
         }
     }
 
-    fn algorithm(&self, ranks: u32, seed: u64) -> Built {
+    fn algorithm(&self, ranks: u32, seed: u64) -> BuildResult {
         let bytes = self.size.0;
         let spread = |rule| self.several(Spread::new(ranks, bytes, rule));
         match *self.algorithm {

@@ -108,12 +108,12 @@ pub(super) fn read(spec: &FileSpec, sources: &Sources) -> Result<FilePattern, Ve
 }
 
 /// A wrong reference: its line, its number within the cell, and the mistake.
-type Wrong = (u64, usize, Diagnostic);
+type ReferenceMistake = (u64, usize, Diagnostic);
 
 /// Adds the places to the mistakes, for which it reads the file a second time.
-fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<Wrong>) -> Vec<Diagnostic> {
+fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<ReferenceMistake>) -> Vec<Diagnostic> {
     wrong.sort_by_key(|&(line, word, _)| (line, word));
-    let without_place = |wrong: Vec<Wrong>| wrong.into_iter().map(|(_, _, diagnostic)| diagnostic).collect();
+    let without_place = |wrong: Vec<ReferenceMistake>| wrong.into_iter().map(|(_, _, diagnostic)| diagnostic).collect();
     let Ok(input) = sources.open(&spec.path) else {
         return without_place(wrong);
     };
@@ -252,7 +252,7 @@ impl Rows {
     }
 
     /// Sorts the messages by sender, and each sender's by `order` and then by row.
-    fn by_sender(self, ranks: u32) -> Result<FilePattern, Vec<Wrong>> {
+    fn by_sender(self, ranks: u32) -> Result<FilePattern, Vec<ReferenceMistake>> {
         let starts = starts_of(ranks as usize, &self.src);
         let row_at = self.sending_order(&starts);
         let after = self.after(&starts, row_at.as_deref())?;
@@ -293,7 +293,11 @@ impl Rows {
     }
 
     /// Returns the dependencies of each message in sending order: the start of each list, and the lists.
-    fn after(&self, starts: &[u32], row_at: Option<&[u32]>) -> Result<(Vec<u32>, Vec<MessageId>), Vec<Wrong>> {
+    fn after(
+        &self,
+        starts: &[u32],
+        row_at: Option<&[u32]>,
+    ) -> Result<(Vec<u32>, Vec<MessageId>), Vec<ReferenceMistake>> {
         if self.waits.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::{Pattern, spec};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::RankId;
-use crate::pattern::Ground;
+use crate::pattern::FabricInfo;
 
 /// Groups of these sizes, one after another.
 pub struct Sizes(pub Vec<u32>);
 
-impl Ground for Sizes {
+impl FabricInfo for Sizes {
     fn nodes(&self) -> u32 {
         self.0.iter().sum()
     }

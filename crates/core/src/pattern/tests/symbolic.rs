@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::messages;
-use crate::collective::Then;
+use crate::collective::ReceivedUse;
 use crate::collective::tests::execution::{Act, Cargo, Script, Sends, run};
 use crate::ids::RankId;
 use crate::pattern::{After, Block, Message, Pattern};
@@ -42,7 +42,8 @@ impl Moves<'_> {
             let mut incoming = incoming.remove(&RankId(rank)).unwrap_or_default();
             incoming.sort_by_key(|(step, src, _)| (*step, *src));
             let mut incoming = incoming.into_iter().peekable();
-            let receive = |(_, src, cargo): (u32, RankId, Cargo)| Act::Receive { from: src.0, cargo, then: Then::Keep };
+            let receive =
+                |(_, src, cargo): (u32, RankId, Cargo)| Act::Receive { from: src.0, cargo, then: ReceivedUse::Keep };
             let mut acts = Vec::new();
             for index in 0..self.pattern.sends(RankId(rank)) {
                 let message = self.pattern.message(RankId(rank), index);

@@ -131,7 +131,7 @@ impl Agenda {
             return Some(entry);
         }
         if self.now.is_empty() {
-            self.deal_out()?;
+            self.redistribute()?;
         }
         self.now.pop_front()
     }
@@ -144,7 +144,7 @@ impl Agenda {
     }
 
     /// Moves on to the earliest time of the lowest bucket; returns `None` if all are empty.
-    fn deal_out(&mut self) -> Option<()> {
+    fn redistribute(&mut self) -> Option<()> {
         if self.filled == 0 {
             return None;
         }

@@ -49,7 +49,7 @@ pub use lower::as_graphs;
 use queues::{Fifo, Pool, Waiting};
 use required::Required;
 
-/// Number of events between two calls of `go_on`.
+/// Number of events between two calls of `keep_running`.
 const EVENTS_PER_LOOK: u64 = 65_536;
 
 /// A message from its sending until it is matched: data of the sending operation that the receiver needs.
@@ -69,7 +69,7 @@ struct Sent {
 
 /// Times of a message's transfer, recorded only for observers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
+struct TransferTimes {
     begin: Time,
     leave: Time,
     /// Begin and end of the receiver's overhead.
@@ -95,7 +95,7 @@ struct Nic {
 
 /// Queues of events that need both a processor and an interface.
 #[derive(Clone, Debug, Default)]
-struct Both {
+struct SharedQueues {
     sends: Fifo,
     arrivals: Waiting,
 }
@@ -114,7 +114,7 @@ struct Hosts<'a, 'o> {
     /// Interfaces, by host and interface.
     nics: Vec<Nic>,
     /// Queues, by host, processor and interface.
-    both: Vec<Both>,
+    both: Vec<SharedQueues>,
     /// Entries of the queues of processors and interfaces.
     queued: Pool,
     agenda: Agenda,
@@ -124,7 +124,7 @@ struct Hosts<'a, 'o> {
     mailboxes: Mailboxes,
     messages: Vec<Sent>,
     /// Times of each message's transfer, if there is an observer.
-    ways: Vec<Way>,
+    transfers: Vec<TransferTimes>,
     free_messages: Vec<u32>,
     ready: SmallVec<[(RankId, u8, u32); 8]>,
     times: Vec<RankTimes>,
@@ -139,14 +139,14 @@ struct Hosts<'a, 'o> {
 
 /// Plays a program of graphs ([`as_graphs`] converts any program).
 ///
-/// From time to time it calls `go_on` with simulated time and the number of messages received so far; the run
+/// From time to time it calls `keep_running` with simulated time and the number of messages received so far; the run
 /// ends if that returns `false`.
 pub fn play(
     program: &Program,
     costs: &HostCosts,
     (cpu_speed, processors): (f64, Option<Processors>),
     observers: Observers<'_>,
-    go_on: &dyn Fn(Time, u64) -> bool,
+    keep_running: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     let mut run = Hosts::new(program, *costs, cpu_speed, observers);
     run.processors = processors;
@@ -158,10 +158,10 @@ pub fn play(
     let mut interrupted = false;
     let mut last = Time::ZERO;
     while let Some(entry) = run.agenda.pop() {
-        run.happens(entry);
+        run.execute(entry);
         last = entry.time();
         run.events += 1;
-        if run.events.is_multiple_of(EVENTS_PER_LOOK) && !go_on(entry.time(), run.delivered) {
+        if run.events.is_multiple_of(EVENTS_PER_LOOK) && !keep_running(entry.time(), run.delivered) {
             interrupted = true;
             break;
         }
@@ -196,7 +196,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
             lanes: (cpus, nics),
             cpus: vec![Cpu::default(); hosts * cpus],
             nics: vec![Nic::default(); hosts * nics],
-            both: vec![Both::default(); hosts * cpus * nics],
+            both: vec![SharedQueues::default(); hosts * cpus * nics],
             queued: Pool::default(),
             agenda: Agenda::default(),
             created: 0,
@@ -204,7 +204,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
             left: program.operations(),
             mailboxes: Mailboxes::new(hosts),
             messages: Vec::new(),
-            ways: Vec::new(),
+            transfers: Vec::new(),
             free_messages: Vec::new(),
             ready: SmallVec::new(),
             times: vec![RankTimes::default(); hosts],
@@ -291,7 +291,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
     }
 
     #[inline]
-    fn happens(&mut self, entry: Entry) {
+    fn execute(&mut self, entry: Entry) {
         let host = entry.host;
         if entry.item & MESSAGE != 0 {
             self.message(entry);
@@ -364,8 +364,8 @@ impl<'a, 'o> Hosts<'a, 'o> {
             }
         };
         if self.observers.on_transfer.is_some() {
-            self.ways.resize(self.messages.len(), Way::default());
-            self.ways[message as usize] = Way { begin: now, leave, ..Way::default() };
+            self.transfers.resize(self.messages.len(), TransferTimes::default());
+            self.transfers[message as usize] = TransferTimes { begin: now, leave, ..TransferTimes::default() };
         }
         let number = self.create();
         let arrival = sent_off + costs.latency;
@@ -418,7 +418,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         let (by, other) = (receive.unwrap_or(sent), Some((order, src)));
         self.spent(host, by, ActivityKind::RecvWait, (idle, now), other);
         self.spent(host, by, ActivityKind::RecvOverhead, (now, end), other);
-        if let Some(way) = self.ways.get_mut(number as usize) {
+        if let Some(way) = self.transfers.get_mut(number as usize) {
             (way.arrive, way.end) = (now, end);
         }
         let free = end.max(self.nics[nic].recv);
@@ -438,7 +438,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
         let Sent { number, src, op: sent, cpu, nic, size: bytes, .. } = self.messages[message as usize];
         self.free_messages.push(message);
         if let Some(on_transfer) = &mut self.observers.on_transfer {
-            let Way { begin, leave, arrive, end } = self.ways[message as usize];
+            let TransferTimes { begin, leave, arrive, end } = self.transfers[message as usize];
             let waited = false;
             let op = Some(sent);
             let called = begin;

@@ -63,14 +63,14 @@ mod plain {
     use super::*;
 
     #[derive(Clone, Copy)]
-    enum What {
+    enum PlainEvent {
         Op(RankId, u32),
         Message { host: RankId, src: RankId, op: u32 },
     }
 
     struct Plain<'a> {
         program: &'a Program,
-        events: BTreeMap<(u64, u64), What>,
+        events: BTreeMap<(u64, u64), PlainEvent>,
         created: u64,
         required: Vec<Vec<u32>>,
         cpu: Vec<f64>,
@@ -81,7 +81,7 @@ mod plain {
     }
 
     impl Plain<'_> {
-        fn push(&mut self, time: f64, what: What) {
+        fn push(&mut self, time: f64, what: PlainEvent) {
             self.created += 1;
             self.events.insert((time.to_bits(), self.created), what);
         }
@@ -105,7 +105,7 @@ mod plain {
             for (host, class, op) in ready {
                 let h = host.0 as usize;
                 let time = if class == 0 { self.cpu[h].max(self.nic[h][0]) } else { self.cpu[h] };
-                self.push(time, What::Op(host, op));
+                self.push(time, PlainEvent::Op(host, op));
             }
         }
 
@@ -141,12 +141,12 @@ mod plain {
         while let Some(((bits, number), what)) = plain.events.pop_first() {
             let now = f64::from_bits(bits);
             let (host, src, at) = match what {
-                What::Op(host, op) => (host, host, op),
-                What::Message { host, src, op } => (host, src, op),
+                PlainEvent::Op(host, op) => (host, host, op),
+                PlainEvent::Message { host, src, op } => (host, src, op),
             };
             let (h, op) = (host.0 as usize, program.rank(src).ops[at as usize]);
             let more = op.size as f64 - 1.0;
-            let is_message = matches!(what, What::Message { .. });
+            let is_message = matches!(what, PlainEvent::Message { .. });
             let free = match class(&op) {
                 0 => plain.cpu[h].max(plain.nic[h][usize::from(is_message)]),
                 2 => plain.cpu[h],
@@ -170,7 +170,7 @@ mod plain {
             } else if class(&op) == 0 {
                 plain.cpu[h] = now + o + more * overhead;
                 plain.nic[h][0] = now + g + more * gap;
-                plain.push(now + o + l, What::Message { host: RankId(op.peer), src: host, op: at });
+                plain.push(now + o + l, PlainEvent::Message { host: RankId(op.peer), src: host, op: at });
                 plain.release(host, at, true, op.size <= spec.sync.0);
             } else if class(&op) == 2 {
                 plain.cpu[h] = now + op.duration().ps();

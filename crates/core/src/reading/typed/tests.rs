@@ -36,7 +36,7 @@ enum Engine {
 }
 
 /// Returns the mistake of a text: its kind, the keys to it, and the marked characters.
-fn mistake(text: &str) -> (What, String, &str) {
+fn mistake(text: &str) -> (MismatchKind, String, &str) {
     let mismatch = ship(text).unwrap_err();
     let path: Vec<String> = mismatch
         .path
@@ -60,8 +60,8 @@ fn ship(text: &str) -> Result<Ship, Mismatch> {
     typed(&tree_of(text))
 }
 
-fn unfit(found: &str, wanted: &str) -> What {
-    What::Unfit { found: found.to_owned(), wanted: wanted.to_owned() }
+fn unfit(found: &str, wanted: &str) -> MismatchKind {
+    MismatchKind::Unfit { found: found.to_owned(), wanted: wanted.to_owned() }
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn a_value_is_read_with_the_places_of_its_parts() {
 fn each_kind_of_mistake_is_told_in_its_parts() {
     let (what, path, marked) = mistake("name = 'a'\ncrew = 1\nsail = []\n");
     assert!(
-        matches!(&what, What::UnknownKey { name, known } if name == "sail" && known.contains(&"sails")),
+        matches!(&what, MismatchKind::UnknownKey { name, known } if name == "sail" && known.contains(&"sails")),
         "{what:?}"
     );
     assert_eq!((path.as_str(), marked), ("sail", "sail"));
-    assert_eq!(mistake("name = 'a'\n").0, What::MissingKey("crew"));
+    assert_eq!(mistake("name = 'a'\n").0, MismatchKind::MissingKey("crew"));
     let number = "a whole number from 0 to 4294967295";
     for (value, found) in [
         ("-1", "the number -1"),
@@ -115,7 +115,7 @@ fn mistakes_inside_lists_and_choices_have_the_way_to_them() {
     let text = ship("sails = ['jib', 'spinaker']");
     let (what, path, marked) = mistake(&text);
     assert!(
-        matches!(&what, What::UnknownChoice { name, known: ["jib", "main-sail"] } if name == "spinaker"),
+        matches!(&what, MismatchKind::UnknownChoice { name, known: ["jib", "main-sail"] } if name == "spinaker"),
         "{what:?}"
     );
     assert_eq!((path.as_str(), marked), ("sails.1", "'spinaker'"));
@@ -123,7 +123,10 @@ fn mistakes_inside_lists_and_choices_have_the_way_to_them() {
     assert_eq!(mistake(&text), (unfit("the number 3", "one of jib, main-sail"), "sails.0".to_owned(), "3"));
     let text = ship("engine.steem.boilers = 2");
     let (what, path, marked) = mistake(&text);
-    assert!(matches!(&what, What::UnknownChoice { name, known: ["steam", "diesel"] } if name == "steem"), "{what:?}");
+    assert!(
+        matches!(&what, MismatchKind::UnknownChoice { name, known: ["steam", "diesel"] } if name == "steem"),
+        "{what:?}"
+    );
     assert_eq!((path.as_str(), marked), ("engine.steem", "steem"));
     let text = ship("engine.steam.boilers = 256");
     let wanted = "a whole number from 0 to 255";
@@ -131,9 +134,9 @@ fn mistakes_inside_lists_and_choices_have_the_way_to_them() {
     let text = ship("engine = 'steam'");
     assert_eq!(mistake(&text), (unfit("the text \"steam\"", "a table"), "engine".to_owned(), "'steam'"));
     let text = ship("engine = { steam.boilers = 1, diesel = 2 }");
-    assert_eq!(mistake(&text).0, What::NotOneChoice);
+    assert_eq!(mistake(&text).0, MismatchKind::NotOneChoice);
     let text = ship("engine = {}");
-    assert_eq!(mistake(&text), (What::NotOneChoice, "engine".to_owned(), "{}"));
+    assert_eq!(mistake(&text), (MismatchKind::NotOneChoice, "engine".to_owned(), "{}"));
     let text = ship("sails = [{ jib = { x = 1 } }]");
     assert_eq!((mistake(&text).0, mistake(&text).1.as_str()), (unfit("a table", "an empty table"), "sails.0.jib"));
     // Too few and too many items.

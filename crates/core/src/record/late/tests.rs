@@ -4,12 +4,12 @@ use crate::rng::Stream;
 const US: f64 = 1e6;
 
 /// A history written in microseconds.
-struct Written {
+struct HistoryBuilder {
     history: History,
     messages: u32,
 }
 
-impl Written {
+impl HistoryBuilder {
     fn new(ranks: u32) -> Self {
         Self { history: History::new(ranks, 100_000), messages: 0 }
     }
@@ -67,7 +67,7 @@ fn us(time: Time) -> f64 {
 #[test]
 fn a_delay_that_travels_goes_back_to_where_it_began() {
     // Rank 0 computes 10 us longer; 1 waits for it, computes 2 us like all ranks, and 2 waits for 1.
-    let mut run = Written::new(3);
+    let mut run = HistoryBuilder::new(3);
     run.computes(0, (0.0, 11.0));
     run.computes(1, (0.0, 1.0));
     run.waits(1, (1.0, 11.0), 0, 11.0);
@@ -85,7 +85,7 @@ fn a_delay_that_travels_goes_back_to_where_it_began() {
 #[test]
 fn what_was_waited_for_once_is_not_counted_again() {
     // First 0 is late for 1, then 1 for 0: each by its activities since they were last in step.
-    let mut run = Written::new(2);
+    let mut run = HistoryBuilder::new(2);
     run.computes(0, (0.0, 10.0));
     run.computes(1, (0.0, 4.0));
     run.waits(1, (4.0, 10.0), 0, 10.0);
@@ -101,7 +101,7 @@ fn what_was_waited_for_once_is_not_counted_again() {
 #[test]
 fn a_message_under_way_is_nobodys_delay() {
     // 2 us for the network, 3 us for the sender, which computed 3 us longer.
-    let mut run = Written::new(2);
+    let mut run = HistoryBuilder::new(2);
     run.computes(0, (0.0, 7.0));
     run.computes(1, (0.0, 4.0));
     run.waits(1, (4.0, 9.0), 0, 7.0);
@@ -114,7 +114,7 @@ fn after_something_that_all_do_together_everybody_starts_anew() {
     // At the first barrier 1 is the last, at the second 2, by 5 us, although it had waited for 1 before.
     let times = [[5.0, 5.0], [10.0, 5.0], [2.0, 10.0]];
     let with = |together: bool| {
-        let mut run = Written::new(3);
+        let mut run = HistoryBuilder::new(3);
         for (rank, [first, second]) in (0..).zip(times) {
             run.computes(rank, (0.0, first));
             if first < 10.0 {
@@ -126,7 +126,7 @@ fn after_something_that_all_do_together_everybody_starts_anew() {
             }
         }
         if together {
-            run.history.let_go_together([10.0, 20.0].map(|us| Time::from_ps(us * US)).to_vec());
+            run.history.set_common_releases([10.0, 20.0].map(|us| Time::from_ps(us * US)).to_vec());
         }
         run.late()
     };
@@ -137,14 +137,14 @@ fn after_something_that_all_do_together_everybody_starts_anew() {
     // Without the barriers 0 and 2 were last in step at the start, and part of the wait goes back to 1.
     assert!(caused(&with(false))[1] > 13.0);
     // The same if each rank leaves the operation at a time of its own.
-    let mut run = Written::new(2);
+    let mut run = HistoryBuilder::new(2);
     for rank in 0..2 {
         run.computes(rank, (0.0, 4.0 + 2.0 * f64::from(rank)));
     }
     run.computes(0, (6.0, 7.0));
     run.waits(0, (7.0, 9.0), 1, 9.0);
     run.computes(1, (7.0, 9.0));
-    run.history.came_together(vec![vec![Time::from_ps(6.0 * US)], vec![Time::from_ps(7.0 * US)]]);
+    run.history.set_common_operations(vec![vec![Time::from_ps(6.0 * US)], vec![Time::from_ps(7.0 * US)]]);
     let late = run.late();
     assert_eq!((us(late.ranks[1].as_it_computed), us(late.ranks[1].as_it_sent)), (1.0, 1.0));
 }
@@ -155,7 +155,7 @@ fn causes_of_any_waits_add_up_to_the_waits() {
         let mut draw = Stream::new(seed, "waits");
         let mut below = |n: u32| draw.below(n.into()) as u32;
         let ranks = 2 + below(6);
-        let mut run = Written::new(ranks);
+        let mut run = HistoryBuilder::new(ranks);
         let mut now = vec![0.0; ranks as usize];
         let mut waited = 0.0;
         for _ in 0..below(200) {

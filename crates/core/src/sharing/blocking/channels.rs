@@ -37,7 +37,7 @@ pub enum ChannelRule {
 }
 
 /// Largest number of channels of a link; longer routes stay in the last one.
-const MOST: u32 = 64;
+const MAX_CHANNELS: u32 = 64;
 
 impl Channels {
     /// Writes the channel of each link of a route.
@@ -58,7 +58,7 @@ impl Channels {
                 }
                 (ChannelRule::Classes, Some((from, channel))) => {
                     let ascends = self.ranks.get(link as usize) > self.ranks.get(from as usize);
-                    (channel + u32::from(!ascends)).min(MOST - 1)
+                    (channel + u32::from(!ascends)).min(MAX_CHANNELS - 1)
                 }
                 (ChannelRule::Classes, None) => 0,
             };

@@ -16,7 +16,7 @@ use crate::sharing::policy::Change;
 /// flows.
 ///
 /// Rates rise at once when a link becomes free. They fall only when rates are computed again
-/// ([`Feasible::tell`] with `tightens`). Until then buffers hold the excess, for which messages arrive later:
+/// ([`Feasible::report`] with `tightens`). Until then buffers hold the excess, for which messages arrive later:
 /// a message that comes a moment before another one leaves is no reason to slow both down.
 ///
 /// Cost: the flows of links that carry too much, or did; the links of flows whose w changes.
@@ -120,7 +120,7 @@ impl Feasible {
 
     /// Sets the wanted rate of a flow to `rate` if it is off by more than `tolerance` of itself. A flow that
     /// is gone has no rate.
-    pub(super) fn follow(&mut self, flow: u32, rate: f64, tolerance: f64) {
+    pub(super) fn want_if_changed(&mut self, flow: u32, rate: f64, tolerance: f64) {
         let old = self.wanted(flow);
         if rate > 0.0 && (rate - old).abs() > tolerance * old {
             self.want(flow, rate);
@@ -150,7 +150,7 @@ impl Feasible {
 
     /// Appends the rates that have changed. Only with `tightens` does a link hold flows back more than
     /// before.
-    pub(super) fn tell(&mut self, tightens: bool, changes: &mut Vec<Change>) {
+    pub(super) fn report(&mut self, tightens: bool, changes: &mut Vec<Change>) {
         let Self { links, flows, changed, due } = self;
         changed.retain(|&link| {
             let state = &mut links[link as usize];

@@ -25,10 +25,10 @@ use levels::Levels;
 use queues::Queues;
 
 /// Policy with rates of two qualities: rates that hold at once, and rates that are computed again.
-pub trait Renewed: Sharing {
+pub trait RenewedSharing: Sharing {
     /// Appends the rates of new flows, and of the flows that share their sources, as far as they follow from
     /// the state at the last [`Sharing::solve`].
-    fn tell(&mut self, changes: &mut Vec<Change>);
+    fn report(&mut self, changes: &mut Vec<Change>);
 
     /// True if the last [`Sharing::solve`] converged, and nothing has changed since.
     fn is_settled(&self) -> bool;
@@ -108,16 +108,16 @@ const CLOSE: f64 = 0.3;
 pub(super) const BUBBLE: f64 = 0.02;
 
 /// Smallest q, as a part of its link's capacity: so no rate is 0.
-const LEAST: f64 = 1e-9;
+const MIN_DRAIN: f64 = 1e-9;
 
 /// Two thresholds, as parts of the tolerance. A link's levels are computed again once the changes of the
-/// rates taken of it exceed `STALE`, relative to an even share of the narrowest of the link and the queues
-/// behind it. A new rate is reported if it differs by more than `TOLD`, relative to itself.
-const STALE: f64 = 0.5;
-const TOLD: f64 = 0.2;
+/// rates taken of it exceed `STALE_THRESHOLD`, relative to an even share of the narrowest of the link and the queues
+/// behind it. A new rate is reported if it differs by more than `REPORT_THRESHOLD`, relative to itself.
+const STALE_THRESHOLD: f64 = 0.5;
+const REPORT_THRESHOLD: f64 = 0.2;
 
 /// Largest number of updates of a solve: a constant, and a number for each link.
-const MOST: usize = 3000;
+const MAX_UPDATES: usize = 3000;
 const MOST_BY_LINK: usize = 4;
 
 impl Blocking {
@@ -128,7 +128,7 @@ impl Blocking {
             feasible: Feasible::new(&capacities),
             channels,
             tolerance,
-            most: MOST + MOST_BY_LINK * capacities.len(),
+            most: MAX_UPDATES + MOST_BY_LINK * capacities.len(),
             stale: VecDeque::new(),
             touched: Vec::new(),
             is_fresh: false,
@@ -150,7 +150,7 @@ impl Blocking {
         for flow in self.touched.drain(..) {
             let state = &mut self.queues.flows[flow as usize];
             state.is_touched = false;
-            self.feasible.follow(flow, state.rate, TOLD * self.tolerance);
+            self.feasible.want_if_changed(flow, state.rate, REPORT_THRESHOLD * self.tolerance);
         }
     }
 }
@@ -201,7 +201,7 @@ impl Sharing for Blocking {
         self.is_fresh = false;
         self.relax();
         self.want();
-        self.feasible.tell(true, changes);
+        self.feasible.report(true, changes);
     }
 
     fn rate(&self, flow: u32) -> f64 {
@@ -222,10 +222,10 @@ impl Sharing for Blocking {
     }
 }
 
-impl Renewed for Blocking {
-    fn tell(&mut self, changes: &mut Vec<Change>) {
+impl RenewedSharing for Blocking {
+    fn report(&mut self, changes: &mut Vec<Change>) {
         self.want();
-        self.feasible.tell(false, changes);
+        self.feasible.report(false, changes);
     }
 
     fn is_settled(&self) -> bool {

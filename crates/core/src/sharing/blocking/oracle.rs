@@ -20,7 +20,7 @@ pub(super) const SOURCE: u32 = u32::MAX;
 
 impl Problem {
     /// Returns for each flow the queues that it goes through, up to the one behind its last link.
-    fn ways(&self) -> Vec<Vec<Queue>> {
+    fn queue_paths(&self) -> Vec<Vec<Queue>> {
         let mut lanes = Vec::new();
         let way = |links: &Vec<u32>| {
             self.channels.of_route(links, &mut lanes);
@@ -33,19 +33,19 @@ impl Problem {
     /// Returns the rates at the fixed point, found by moving all queues a part of the distance at once;
     /// `None` if that does not converge.
     pub(crate) fn fixed_point(&self) -> Option<Vec<f64>> {
-        let ways = self.ways();
+        let queue_paths = self.queue_paths();
         let mut drains: BTreeMap<Queue, f64> =
-            ways.iter().flatten().map(|&queue| (queue, self.capacities[queue.0 as usize])).collect();
+            queue_paths.iter().flatten().map(|&queue| (queue, self.capacities[queue.0 as usize])).collect();
         for _ in 0..5000 {
-            let asked = self.asked(&ways, &drains);
+            let required = self.required_drains(&queue_paths, &drains);
             let mut most = 0.0f64;
             for (queue, drain) in &mut drains {
-                let by = asked.get(queue).copied().unwrap_or(self.capacities[queue.0 as usize]) - *drain;
+                let by = required.get(queue).copied().unwrap_or(self.capacities[queue.0 as usize]) - *drain;
                 most = most.max(by.abs() / *drain);
                 *drain += 0.4 * by;
             }
             if most < 1e-11 {
-                return Some(rates(&ways, &drains));
+                return Some(rates(&queue_paths, &drains));
             }
         }
         None
@@ -53,18 +53,18 @@ impl Problem {
 
     /// Returns the largest relative difference between these q and the values that the equations ask for.
     pub(crate) fn residual(&self, drains: &BTreeMap<Queue, f64>) -> f64 {
-        let asked = self.asked(&self.ways(), drains);
-        asked.iter().map(|(queue, asked)| (asked - drains[queue]).abs() / drains[queue]).fold(0.0, f64::max)
+        let required = self.required_drains(&self.queue_paths(), drains);
+        required.iter().map(|(queue, drain)| (drain - drains[queue]).abs() / drains[queue]).fold(0.0, f64::max)
     }
 
     /// Returns the q that the equations ask for, for each queue that has something to send.
-    fn asked(&self, ways: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> BTreeMap<Queue, f64> {
-        let rates = rates(ways, drains);
+    fn required_drains(&self, queue_paths: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> BTreeMap<Queue, f64> {
+        let rates = rates(queue_paths, drains);
         // Rates that each queue takes of links, and of the queues behind them.
         let mut of_links: BTreeMap<u32, BTreeMap<Queue, f64>> = BTreeMap::new();
         let mut of_queues: BTreeMap<Queue, BTreeMap<Queue, f64>> = BTreeMap::new();
         let mut sums: BTreeMap<Queue, f64> = BTreeMap::new();
-        for (way, rate) in ways.iter().zip(rates) {
+        for (way, rate) in queue_paths.iter().zip(rates) {
             for pair in way.windows(2) {
                 let (from, to) = (pair[0], pair[1]);
                 *of_links.entry(to.0).or_default().entry(from).or_default() += rate;
@@ -96,7 +96,7 @@ impl Problem {
                 *least = least.min(level * *of_link / taken);
             }
         }
-        let asked = |(&from, outputs): (&Queue, &BTreeMap<u32, (f64, f64)>)| {
+        let required = |(&from, outputs): (&Queue, &BTreeMap<u32, (f64, f64)>)| {
             let capacity = self.capacities[from.0 as usize];
             let all: f64 = outputs.values().map(|(taken, _)| taken).sum();
             let alone = outputs.values().map(|(taken, level)| all * level / taken).fold(f64::INFINITY, f64::min);
@@ -106,23 +106,23 @@ impl Problem {
                 let part = 1.0 - taken / all;
                 part * time * portable::exp(portable::ln(part) / (level * time))
             };
-            let is_first = ways.iter().any(|way| way[0] == from);
+            let is_first = queue_paths.iter().any(|way| way[0] == from);
             let passes = if is_first || outputs.len() == 1 {
                 0.0
             } else {
                 outputs.iter().map(passes).fold(f64::INFINITY, f64::min)
             };
             let least = (1.0 / (1.0 / alone + passes)).min(capacity);
-            (from, least.max(super::LEAST * capacity))
+            (from, least.max(super::MIN_DRAIN * capacity))
         };
-        offers.iter().map(asked).collect()
+        offers.iter().map(required).collect()
     }
 }
 
 /// Returns the rate of each flow, given the q of its first queue.
-fn rates(ways: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> Vec<f64> {
-    let starting = |queue: Queue| ways.iter().filter(|way| way[0] == queue).count() as f64;
-    ways.iter().map(|way| drains[&way[0]] / starting(way[0])).collect()
+fn rates(queue_paths: &[Vec<Queue>], drains: &BTreeMap<Queue, f64>) -> Vec<f64> {
+    let starting = |queue: Queue| queue_paths.iter().filter(|way| way[0] == queue).count() as f64;
+    queue_paths.iter().map(|way| drains[&way[0]] / starting(way[0])).collect()
 }
 
 /// Returns L with `L + sum of min(others, L) = capacity`, by taking off the others that take less one after

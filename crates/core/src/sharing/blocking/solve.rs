@@ -1,7 +1,7 @@
 //! Search for the fixed point, link by link.
 
 use super::queues::{Claim, Fifo, NONE, Queues, Turn};
-use super::{BUBBLE, Blocking, CLOSE, DOWN, LEAST, PIPE, STALE, UP};
+use super::{BUBBLE, Blocking, CLOSE, DOWN, MIN_DRAIN, PIPE, STALE_THRESHOLD, UP};
 use crate::base::portable;
 
 /// Lowers a claim to the rate at which this turn gets at most `level`. Each of two turns holds up both.
@@ -22,7 +22,7 @@ impl Blocking {
             self.work_out_levels(link);
             for place in 0..self.queues.links[link as usize].claims.len() {
                 let claim = self.queues.links[link as usize].claims[place];
-                self.follow(self.queues.claims[claim as usize].fifo, link);
+                self.update_drain(self.queues.claims[claim as usize].fifo, link);
             }
         }
     }
@@ -65,7 +65,7 @@ impl Blocking {
 
     /// Returns the q that the levels ask for: the worst output of a queue holds up everything in it, and a
     /// turn of that output may find no byte for it at the head.
-    fn asked_for(&self, fifo: u32) -> f64 {
+    fn required_drain(&self, fifo: u32) -> f64 {
         let fifo = &self.queues.fifos[fifo as usize];
         let capacity = self.queues.links[fifo.link as usize].capacity;
         let claims = || fifo.claims.iter().map(|&claim| &self.queues.claims[claim as usize]);
@@ -93,13 +93,13 @@ impl Blocking {
             }
         }
         // (NaN where nothing is taken yet.)
-        if drain < capacity { drain.max(LEAST * capacity) } else { capacity }
+        if drain < capacity { drain.max(MIN_DRAIN * capacity) } else { capacity }
     }
 
     /// Moves the q of a queue to, or closer to, the value that the levels ask for. A queue behind a link
     /// whose bytes all go the same way is a pipe: its errors must not add up along a path.
-    fn follow(&mut self, fifo: u32, ahead: u32) {
-        let asked = self.asked_for(fifo);
+    fn update_drain(&mut self, fifo: u32, ahead: u32) {
+        let asked = self.required_drain(fifo);
         let state = &mut self.queues.fifos[fifo as usize];
         let old = state.drain;
         if !std::mem::replace(&mut state.is_known, true) && state.starts.is_empty() {
@@ -147,7 +147,7 @@ impl Blocking {
                 hop.take(claims, turns, more);
                 let state = &mut links[hop.link as usize];
                 state.drift += more.abs();
-                let is_stale = state.drift * state.claims.len() as f64 > STALE * *tolerance * state.narrowest;
+                let is_stale = state.drift * state.claims.len() as f64 > STALE_THRESHOLD * *tolerance * state.narrowest;
                 if is_stale && !std::mem::replace(&mut state.is_stale, true) {
                     stale.push_back(hop.link);
                 }

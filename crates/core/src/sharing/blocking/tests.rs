@@ -8,7 +8,7 @@ use super::*;
 use crate::rng::Stream;
 
 /// Solves until nothing is left to do; returns true if that converged.
-fn settle(policy: &mut dyn Renewed) -> bool {
+fn settle(policy: &mut dyn RenewedSharing) -> bool {
     (0..20).any(|_| {
         policy.solve(&mut Vec::new());
         policy.is_settled()
@@ -147,7 +147,7 @@ impl Play {
     }
 
     /// Adds and removes some messages.
-    fn change(&mut self, policy: &mut dyn Renewed, ascending: bool) {
+    fn change(&mut self, policy: &mut dyn RenewedSharing, ascending: bool) {
         for _ in 0..=self.random.below(4) {
             let flow = self.random.below(self.active.len() as u64) as usize;
             if self.active[flow].take().is_some() {
@@ -162,7 +162,7 @@ impl Play {
 }
 
 /// Returns the load of the fullest link, as a part of its capacity.
-fn fullest(play: &Play, policy: &dyn Renewed) -> f64 {
+fn fullest(play: &Play, policy: &dyn RenewedSharing) -> f64 {
     let mut carried = vec![0.0; play.problem.capacities.len()];
     for (flow, links) in (0..).zip(&play.active) {
         let rate = if links.is_some() { policy.rate(flow) } else { 0.0 };
@@ -182,7 +182,7 @@ fn no_link_carries_more_than_it_can_after_a_solve() {
         for seed in 0..SEEDS {
             let mut play = Play::new(seed, 2 + seed % 5, 4 + seed % 7, rule.unwrap_or_default());
             let capacities = play.problem.capacities.clone();
-            let mut policy: Box<dyn Renewed> = match rule {
+            let mut policy: Box<dyn RenewedSharing> = match rule {
                 None => Box::new(VirtualOutput::new(capacities, tolerance)),
                 Some(_) => Box::new(Blocking {
                     most: 20,
@@ -199,7 +199,7 @@ fn no_link_carries_more_than_it_can_after_a_solve() {
                 }
                 // Rates are reported now and then before they are computed again.
                 if round % 3 == 0 {
-                    policy.tell(&mut Vec::new());
+                    policy.report(&mut Vec::new());
                 }
                 policy.solve(&mut Vec::new());
                 let fullest = fullest(&play, &*policy);
@@ -225,7 +225,7 @@ fn drains(policy: &Blocking) -> BTreeMap<Queue, f64> {
 /// Counts over many rounds: all rounds, rounds that the solver settled, rounds that the oracle settled, too,
 /// and rounds of those in which all rates agree.
 #[derive(Debug, Default)]
-struct Found {
+struct Counts {
     rounds: u32,
     settled: u32,
     both: u32,
@@ -236,7 +236,7 @@ struct Found {
     residual: f64,
 }
 
-impl Found {
+impl Counts {
     /// Returns the median and the largest difference of rates where some do not agree.
     fn apart(&self) -> (f64, f64) {
         let mut apart = self.apart.clone();
@@ -247,8 +247,8 @@ impl Found {
 
 /// Adds and removes messages on random networks. Rates agree with those of the oracle if they differ by at
 /// most `within`; without it the oracle is not asked.
-fn play(tolerance: f64, within: Option<f64>, ascending: bool, rules: &[ChannelRule]) -> Found {
-    let mut found = Found::default();
+fn play(tolerance: f64, within: Option<f64>, ascending: bool, rules: &[ChannelRule]) -> Counts {
+    let mut found = Counts::default();
     for (&rule, seed) in rules.iter().flat_map(|rule| (0..SEEDS).map(move |seed| (rule, seed))) {
         let mut play = Play::new(seed, 2 + seed % 5, 4 + seed % 7, rule);
         let mut policy = Blocking::new(play.problem.capacities.clone(), play.problem.channels.clone(), tolerance);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::feasible::Feasible;
 use super::levels::Levels;
-use super::{Change, Renewed, Sharing};
+use super::{Change, RenewedSharing, Sharing};
 
 /// Part of the distance to the rate that its links offer by which a rate moves in one update.
 const STEP: f64 = 0.7;
@@ -71,7 +71,7 @@ impl VirtualOutput {
     pub fn new(capacities: Vec<f64>, tolerance: f64) -> Self {
         let feasible = Feasible::new(&capacities);
         Self {
-            most: super::MOST + super::MOST_BY_LINK * capacities.len(),
+            most: super::MAX_UPDATES + super::MOST_BY_LINK * capacities.len(),
             links: capacities
                 .into_iter()
                 .map(|capacity| Link { capacity, ports: Vec::new(), is_stale: false })
@@ -109,7 +109,7 @@ impl VirtualOutput {
         for flow in self.touched.drain(..) {
             let state = &mut self.flows[flow as usize];
             state.is_touched = false;
-            self.feasible.follow(flow, state.rate, super::TOLD * self.tolerance);
+            self.feasible.want_if_changed(flow, state.rate, super::REPORT_THRESHOLD * self.tolerance);
         }
     }
 
@@ -202,7 +202,7 @@ impl Sharing for VirtualOutput {
             self.work_out(link);
         }
         self.want();
-        self.feasible.tell(true, changes);
+        self.feasible.report(true, changes);
     }
 
     fn rate(&self, flow: u32) -> f64 {
@@ -222,10 +222,10 @@ impl Sharing for VirtualOutput {
     }
 }
 
-impl Renewed for VirtualOutput {
-    fn tell(&mut self, changes: &mut Vec<Change>) {
+impl RenewedSharing for VirtualOutput {
+    fn report(&mut self, changes: &mut Vec<Change>) {
         self.want();
-        self.feasible.tell(false, changes);
+        self.feasible.report(false, changes);
     }
 
     fn is_settled(&self) -> bool {

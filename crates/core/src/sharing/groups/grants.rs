@@ -126,7 +126,7 @@ impl Groups {
             let (flow, _) = self.lists[id as usize][i];
             let group = self.flows.group[flow as usize];
             if group != NONE {
-                self.tie(group, id, 1);
+                self.add_crossings(group, id, 1);
                 let rate = self.levels[group as usize];
                 load += rate;
                 fastest = if rate > fastest { rate } else { fastest };

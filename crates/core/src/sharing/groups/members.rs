@@ -6,7 +6,7 @@ use super::table::{Crossing, Group, NONE};
 impl Groups {
     /// Adds `flows` to the number of flows of a group that cross an active link.
     #[inline]
-    pub(super) fn tie(&mut self, group: u32, link: u32, flows: u32) {
+    pub(super) fn add_crossings(&mut self, group: u32, link: u32, flows: u32) {
         let edges = &mut self.groups[group as usize].edges;
         let crossing = &mut self.links[link as usize].crossing;
         match crossing.iter_mut().find(|crossing| crossing.other == group) {
@@ -24,7 +24,7 @@ impl Groups {
 
     /// Subtracts one from the number of flows of a group that cross an active link.
     #[inline]
-    pub(super) fn cut(&mut self, group: u32, link: u32) {
+    pub(super) fn remove_crossing(&mut self, group: u32, link: u32) {
         let crossing = &mut self.links[link as usize].crossing;
         let place = crossing.iter().position(|crossing| crossing.other == group);
         let place = place.expect("a link knows the groups that cross it");
@@ -58,7 +58,7 @@ impl Groups {
     }
 
     /// Creates a group of this link and with this level, without flows.
-    pub(super) fn found(&mut self, link: u32, level: f64) -> u32 {
+    pub(super) fn create_group(&mut self, link: u32, level: f64) -> u32 {
         let group = self.vacant.pop().unwrap_or_else(|| {
             self.levels.push(0.0);
             let (own, edges) = (Vec::new(), Vec::new());
@@ -71,7 +71,7 @@ impl Groups {
         it.link = link;
         it.least = f64::INFINITY;
         self.levels[group as usize] = level;
-        self.note(group);
+        self.mark_touched(group);
         group
     }
 
@@ -89,7 +89,7 @@ impl Groups {
 
     /// Records that the level of a group has been set.
     #[inline(always)]
-    pub(super) fn note(&mut self, group: u32) {
+    pub(super) fn mark_touched(&mut self, group: u32) {
         let it = &mut self.groups[group as usize];
         if it.epoch != self.epoch {
             it.epoch = self.epoch;

@@ -90,7 +90,7 @@ pub struct Groups {
     scratch: Vec<u32>,
     faster: Vec<(u32, u32)>,
     /// By flow: the rate last reported, where changes are reported by flow.
-    told: Vec<f64>,
+    reported: Vec<f64>,
 }
 
 impl Groups {
@@ -113,7 +113,7 @@ impl Groups {
             idle: Vec::new(),
             scratch: Vec::new(),
             faster: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
         }
     }
 
@@ -126,9 +126,9 @@ impl Groups {
         for (hop, &id) in links.iter().enumerate() {
             self.links[id as usize].count += 1;
             self.put_listed(id, flow, hop);
-            let hope = self.hope(id);
-            if hope < estimate {
-                (narrowest, estimate) = (id, hope);
+            let level = self.estimated_level(id);
+            if level < estimate {
+                (narrowest, estimate) = (id, level);
             }
         }
         self.first_allowance(flow, estimate);
@@ -137,11 +137,11 @@ impl Groups {
         }
         if !self.active[narrowest as usize] {
             self.activate(narrowest);
-            estimate = self.hope(narrowest);
+            estimate = self.estimated_level(narrowest);
         }
         let mut group = self.links[narrowest as usize].group;
         if group == NONE {
-            group = self.found(narrowest, estimate);
+            group = self.create_group(narrowest, estimate);
         } else if estimate < self.levels[group as usize] * (1.0 - EPS) {
             self.set_level(group, estimate);
         }
@@ -155,14 +155,14 @@ impl Groups {
         self.put_own(flow, group);
         for &id in links {
             if self.active[id as usize] {
-                self.tie(group, id, 1);
+                self.add_crossings(group, id, 1);
                 self.load(id, level, level, 1);
             }
         }
     }
 
     /// Estimates the level at which a link would hold back a new flow \[B/s\].
-    fn hope(&self, id: u32) -> f64 {
+    fn estimated_level(&self, id: u32) -> f64 {
         let link = &self.links[id as usize];
         let left = if link.group != NONE {
             let own = self.groups[link.group as usize].own.len() as f64;
@@ -194,7 +194,7 @@ impl Groups {
             let link = &mut self.links[id as usize];
             link.count -= 1;
             if self.active[id as usize] {
-                self.cut(group, id);
+                self.remove_crossing(group, id);
                 // (An empty link keeps no rounding error.)
                 let link = &self.links[id as usize];
                 let by = if link.count == 0 { -link.load } else { -level };
@@ -219,7 +219,7 @@ impl Groups {
     }
 
     /// Returns a bound above the name of every group so far; names are used again.
-    pub fn names(&self) -> usize {
+    pub fn group_bound(&self) -> usize {
         self.groups.len()
     }
 
@@ -265,22 +265,22 @@ impl Groups {
 /// Rates by flow: cheap by groups, but this interface takes time for each flow.
 impl Sharing for Groups {
     fn add(&mut self, flow: u32, links: &[u32]) {
-        if self.told.len() <= flow as usize {
-            self.told.resize(flow as usize + 1, 0.0);
+        if self.reported.len() <= flow as usize {
+            self.reported.resize(flow as usize + 1, 0.0);
         }
         self.add_flow(flow, links);
     }
 
     fn remove(&mut self, flow: u32) {
-        self.told[flow as usize] = 0.0;
+        self.reported[flow as usize] = 0.0;
         self.remove_flow(flow);
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
         self.solve_groups();
-        let Self { groups, levels, flows, touched, moved, told, .. } = self;
+        let Self { groups, levels, flows, touched, moved, reported, .. } = self;
         let mut tell = |flow: u32, new: f64| {
-            let old = std::mem::replace(&mut told[flow as usize], new);
+            let old = std::mem::replace(&mut reported[flow as usize], new);
             if old != new {
                 changes.push(Change { flow, old, new });
             }

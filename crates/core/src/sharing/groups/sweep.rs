@@ -123,7 +123,7 @@ impl Groups {
         if old == level {
             return;
         }
-        self.note(group);
+        self.mark_touched(group);
         let edges = std::mem::take(&mut self.groups[group as usize].edges);
         for &Crossing { other: id, flows, .. } in &edges {
             self.load(id, f64::from(flows) * (level - old), level, flows);
@@ -162,7 +162,7 @@ impl Groups {
         // (Edges are taken from the end, so that the places that their twins hold stay valid.)
         while let Some(Crossing { other: id, flows, twin }) = edges.pop() {
             self.drop_crossing(id, twin);
-            self.tie(to, id, flows);
+            self.add_crossings(to, id, flows);
             self.load(id, f64::from(flows) * by, level, flows);
         }
         self.groups[from as usize].edges = edges;
@@ -173,7 +173,7 @@ impl Groups {
     }
 
     /// Moves the flows of a group that cross a link to another group, where not all of its flows do.
-    fn draw(&mut self, from: u32, id: u32, to: u32) {
+    fn move_crossing_flows(&mut self, from: u32, id: u32, to: u32) {
         let mut flows = std::mem::take(&mut self.scratch);
         flows.clear();
         let (own, listed) = (&self.groups[from as usize].own, &self.lists[id as usize]);
@@ -202,8 +202,8 @@ impl Groups {
         for hop in 0..self.flows.count(flow) {
             let id = self.flows.link(flow, hop);
             if self.active[id as usize] {
-                self.cut(from, id);
-                self.tie(to, id, 1);
+                self.remove_crossing(from, id);
+                self.add_crossings(to, id, 1);
                 self.load(id, by, level, 1);
             }
         }
@@ -211,7 +211,7 @@ impl Groups {
 
     /// Gives a link the level at which it is full: its own flows take this level, and faster flows, if any,
     /// become its own.
-    fn settle(&mut self, id: u32, level: f64, is_met: bool) {
+    fn set_full_level(&mut self, id: u32, level: f64, is_met: bool) {
         let host = self.links[id as usize].group;
         if is_met {
             self.take_faster(id, level);
@@ -243,7 +243,7 @@ impl Groups {
             }
         }
         if heir == NONE && !faster.is_empty() {
-            heir = self.found(id, level);
+            heir = self.create_group(id, level);
         }
         if heir != NONE {
             self.pass(heir, id);
@@ -259,7 +259,7 @@ impl Groups {
             if flows as usize == self.groups[group as usize].own.len() {
                 self.merge(group, heir);
             } else {
-                self.draw(group, id, heir);
+                self.move_crossing_flows(group, id, heir);
             }
         }
         self.faster = faster;
@@ -283,7 +283,7 @@ impl Groups {
                 self.merge(group, holder);
                 break;
             }
-            self.draw(group, other, holder);
+            self.move_crossing_flows(group, other, holder);
             // (The edge is gone, and perhaps others: start again.)
             e = 0;
         }
@@ -296,7 +296,7 @@ impl Groups {
         let link = &self.links[id as usize];
         let key = link.key;
         if link.is_exact {
-            self.settle(id, key, true);
+            self.set_full_level(id, key, true);
             return true;
         }
         let (mut level, mut is_met) = self.full_level(id);
@@ -314,7 +314,7 @@ impl Groups {
                 next = level;
             }
             if self.links[id as usize].group != NONE || level <= key {
-                self.settle(id, level, is_met);
+                self.set_full_level(id, level, is_met);
                 return true;
             }
         }

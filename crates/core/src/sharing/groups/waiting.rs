@@ -61,20 +61,20 @@ impl Waiting {
         let old = std::mem::replace(&mut link.key, key);
         if key == f64::INFINITY {
             if link.place != NONE {
-                self.leave(link);
+                self.remove_near(link);
             }
             return;
         }
         let class = self.class(key);
         if class <= self.class {
             if link.place == NONE {
-                self.come(id, link);
+                self.add_near(id, link);
             } else {
                 self.near.set(link.place, key);
             }
         } else {
             if link.place != NONE {
-                self.leave(link);
+                self.remove_near(link);
             } else if old < f64::INFINITY && self.class(old) == class {
                 return;
             }
@@ -84,7 +84,7 @@ impl Waiting {
     }
 
     /// Adds a link to the near ones.
-    fn come(&mut self, id: u32, link: &mut Link) {
+    fn add_near(&mut self, id: u32, link: &mut Link) {
         if let Some(place) = self.vacant.pop() {
             link.place = place;
             self.links[place as usize] = id;
@@ -96,7 +96,7 @@ impl Waiting {
     }
 
     /// Removes a link from the near ones.
-    fn leave(&mut self, link: &mut Link) {
+    fn remove_near(&mut self, link: &mut Link) {
         self.near.set(link.place, f64::INFINITY);
         self.vacant.push(std::mem::replace(&mut link.place, NONE));
     }
@@ -131,7 +131,7 @@ impl Waiting {
         for id in class.drain(..) {
             let link = &mut links[id as usize];
             if link.place == NONE && link.key < f64::INFINITY && self.class(link.key) <= self.class {
-                self.come(id, link);
+                self.add_near(id, link);
             }
         }
         self.classes[self.class] = class;

@@ -30,12 +30,12 @@ struct Layout {
     vertices: u64,
     pairs: u64,
     text: u64,
-    edges: Vec<Joint>,
+    edges: Vec<ResolvedEdge>,
 }
 
 impl Layout {
     /// Returns true if the device is small enough to be part of another; otherwise a mistake has been noted.
-    fn is_sound(&self) -> bool {
+    fn is_small_enough(&self) -> bool {
         self.vertices <= MOST_NODES && self.pairs <= MOST_LINKS && self.text <= MOST_TEXT
     }
 }
@@ -66,14 +66,14 @@ impl Slices {
 }
 
 /// Edge whose ends have been resolved to vertices.
-struct Joint {
+struct ResolvedEdge {
     ends: [Slices; 2],
     scheme: Scheme,
     /// Number of the link among those of all devices and of the infrastructure.
     link: u32,
 }
 
-impl Joint {
+impl ResolvedEdge {
     /// Returns the largest number of pairs that the edge can join.
     fn pairs(&self) -> u64 {
         let [first, second] = &self.ends;
@@ -140,7 +140,7 @@ pub(super) fn fabric(model: &Model, spec: &InfragraphSpec) -> Result<Fabric, Vec
 }
 
 /// Instance with its device and its first vertex.
-struct Placed {
+struct PlacedInstance {
     device: usize,
     first: u64,
     count: u32,
@@ -189,7 +189,7 @@ impl<'a> Expansion<'a> {
                     continue;
                 };
                 self.lay_out(child, above);
-                let Some(child_layout) = self.layout(child).filter(|layout| layout.is_sound()) else { continue };
+                let Some(child_layout) = self.layout(child).filter(|layout| layout.is_small_enough()) else { continue };
                 each = (child_layout.vertices, child_layout.pairs, child_layout.text);
                 inner = Some(child);
             }
@@ -240,10 +240,10 @@ impl<'a> Expansion<'a> {
         edge: &Edge,
         first_link: u32,
         mut find: impl FnMut(&mut Self, &[Part]) -> Option<Slices>,
-    ) -> Option<Joint> {
+    ) -> Option<ResolvedEdge> {
         let ends = [find(self, &edge.ends[0]), find(self, &edge.ends[1])];
         let [Some(first), Some(second)] = ends else { return None };
-        Some(Joint { ends: [first, second], scheme: edge.scheme, link: first_link + edge.link })
+        Some(ResolvedEdge { ends: [first, second], scheme: edge.scheme, link: first_link + edge.link })
     }
 
     /// Returns the numbers out of `count` that the slice of a part selects.
@@ -298,7 +298,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// Places the instances one after the other.
-    fn instances(&mut self) -> Vec<Placed> {
+    fn instances(&mut self) -> Vec<PlacedInstance> {
         let model = self.model;
         let mut placed = Vec::with_capacity(model.instances.len());
         let mut size = (0_u64, 0_u64, 0_u64);
@@ -308,9 +308,9 @@ impl<'a> Expansion<'a> {
                 self.wrong(instance.device_span, "unknown-name", message, "the name of one of `devices`");
                 continue;
             };
-            let Some(layout) = self.layout(device).filter(|layout| layout.is_sound()) else { continue };
+            let Some(layout) = self.layout(device).filter(|layout| layout.is_small_enough()) else { continue };
             let count = u64::from(instance.count);
-            placed.push(Placed { device, first: size.0, count: instance.count });
+            placed.push(PlacedInstance { device, first: size.0, count: instance.count });
             let text = layout.text.saturating_add((instance.name.len() as u64 + 12).saturating_mul(layout.vertices));
             let (vertices, pairs) = (layout.vertices, layout.pairs);
             size.0 = size.0.saturating_add(vertices.saturating_mul(count));
@@ -324,7 +324,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// Returns the edges between instances and the number of vertices.
-    fn between(&mut self, instances: &[Placed], first_link: u32) -> (Vec<Joint>, usize) {
+    fn between(&mut self, instances: &[PlacedInstance], first_link: u32) -> (Vec<ResolvedEdge>, usize) {
         let model = self.model;
         let by_name: FxHashMap<&str, usize> =
             model.instances.iter().enumerate().map(|(index, instance)| (&*instance.name, index)).collect();
@@ -364,7 +364,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// Returns the joined pairs of vertices, each once, with the link of the last edge that joins them.
-    fn pairs(&self, instances: &[Placed], joints: &[Joint]) -> Vec<[u32; 3]> {
+    fn pairs(&self, instances: &[PlacedInstance], joints: &[ResolvedEdge]) -> Vec<[u32; 3]> {
         let mut pairs = Vec::new();
         for placed in instances {
             let Some(layout) = self.layout(placed.device).filter(|layout| layout.pairs > 0) else { continue };
@@ -399,7 +399,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// Calls `name` with every vertex's kind, component and name, in the order of their numbers.
-    fn each_vertex(&self, instances: &[Placed], mut name: impl FnMut(&'a str, &'a str, &str)) {
+    fn each_vertex(&self, instances: &[PlacedInstance], mut name: impl FnMut(&'a str, &'a str, &str)) {
         for (instance, placed) in self.model.instances.iter().zip(instances) {
             let Some(_) = self.layout(placed.device).filter(|layout| layout.vertices > 0) else { continue };
             for index in 0..placed.count {
@@ -426,7 +426,12 @@ impl<'a> Expansion<'a> {
     }
 
     /// Returns the kind or name of the components that are nodes. `used` marks the vertices that edges join.
-    fn nodes(&self, instances: &[Placed], used: &[bool], spec: &InfragraphSpec) -> Result<String, Vec<Diagnostic>> {
+    fn nodes(
+        &self,
+        instances: &[PlacedInstance],
+        used: &[bool],
+        spec: &InfragraphSpec,
+    ) -> Result<String, Vec<Diagnostic>> {
         let mut kinds: Vec<&str> = Vec::new();
         let (mut vertex, mut is_there) = (0, false);
         self.each_vertex(instances, |kind, component, _| {
@@ -460,7 +465,7 @@ impl<'a> Expansion<'a> {
 
     fn draw(
         &self,
-        instances: &[Placed],
+        instances: &[PlacedInstance],
         vertices: usize,
         pairs: &[[u32; 3]],
         links: &[&Link],

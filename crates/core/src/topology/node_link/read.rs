@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::drawn::{ById, Drawn, Edge, MOST_MISTAKES, Vertex, VertexKind};
+use super::node_link_graph::{ById, Edge, MOST_MISTAKES, NodeLinkGraph, Vertex, VertexKind};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::json::in_words;
 use crate::units::{Bandwidth, QuantityError, Time};
@@ -67,11 +67,11 @@ struct Reader<'a> {
 }
 
 /// Reads the graph of a text that starts at `base` in its sources.
-pub(super) fn graph(text: &str, base: usize) -> Result<Drawn, Vec<Diagnostic>> {
+pub(super) fn graph(text: &str, base: usize) -> Result<NodeLinkGraph, Vec<Diagnostic>> {
     let mut reader = Reader { text, base, mistakes: Vec::new() };
-    let drawn = reader.graph();
-    match drawn {
-        Some(drawn) if reader.mistakes.is_empty() => Ok(drawn),
+    let graph = reader.graph();
+    match graph {
+        Some(graph) if reader.mistakes.is_empty() => Ok(graph),
         _ => Err(reader.mistakes),
     }
 }
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         self.mistakes.len() >= MOST_MISTAKES
     }
 
-    fn graph(&mut self) -> Option<Drawn> {
+    fn graph(&mut self) -> Option<NodeLinkGraph> {
         let object: Object<'a> = match serde_json::from_str(self.text) {
             Ok(object) => object,
             Err(error) => {
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             }
             read.extend(self.edge(raw, &by_id));
         }
-        Some(Drawn { directed, vertices, edges: read })
+        Some(NodeLinkGraph { directed, vertices, edges: read })
     }
 
     fn list(&mut self, object: &Object<'a>, names: &[&'static str]) -> Option<Vec<&'a RawValue>> {

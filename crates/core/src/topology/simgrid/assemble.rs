@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::cluster::{Regular, RegularShape};
-use super::platform::{Local, Platform, PlatformLink, Star};
-use super::profile::{Profile, Subject};
+use super::platform::{Platform, PlatformLink, Star, ZoneRouting};
+use super::profile::{ChangingProperty, Profile};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::fabric::{
     Fabric, FabricBuilder, Family, Irregular, Labels, Link, LinkChange, LinkRole, RouteTable, Timetable, Tree,
@@ -25,13 +25,13 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
     };
     let cluster = if platform.profiles.is_empty() { single_cluster(platform) } else { None };
     match cluster {
-        Some(Local::Regular { regular, .. }) if regular.is_plain() => {
+        Some(ZoneRouting::Regular { regular, .. }) if regular.is_plain() => {
             let routes = if own_routes || regular.is_usual() { None } else { Some(routes_of(platform, root)?.table) };
             if let Some(fabric) = regular_fabric(platform, regular, name, labels(Vec::new()), routes) {
                 return Ok(fabric);
             }
         }
-        Some(Local::Star(star)) => {
+        Some(ZoneRouting::Star(star)) => {
             if let Some(fabric) = star_fabric(platform, star, name, &labels) {
                 return Ok(fabric);
             }
@@ -55,7 +55,7 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
 
 /// Returns the routing of the one zone that holds all hosts, or `None` if hosts are in several zones or have
 /// bypasses.
-fn single_cluster(platform: &Platform) -> Option<&Local> {
+fn single_cluster(platform: &Platform) -> Option<&ZoneRouting> {
     let zone = platform.points[*platform.hosts.first()?].zone;
     let is_one = platform.zones[zone].bypasses.is_empty()
         && platform.hosts.iter().all(|&host| platform.points[host].zone == zone);
@@ -164,7 +164,7 @@ fn routes_of(platform: &Platform, root: Span) -> Result<Routes, Vec<Diagnostic>>
     let too_large = |message: String| {
         let mistake = Diagnostic::new("too-many-routes", message).at(root).label("its routes do not fit in memory");
         vec![match single_cluster(platform) {
-            Some(Local::Regular { regular, .. }) if regular.is_plain() => {
+            Some(ZoneRouting::Regular { regular, .. }) if regular.is_plain() => {
                 mistake.help("set `own-routes = true` beside `platform`: then routes are computed")
             }
             _ => mistake.help("describe it as one of the other topologies, whose routes are computed"),
@@ -207,10 +207,12 @@ fn timetable(platform: &Platform, crossed: &[bool]) -> Result<Timetable, Vec<Dia
     let (mut timetable, mut mistakes) = (Timetable::default(), Vec::new());
     for profile in platform.profiles.iter().filter(|profile| crossed[profile.link as usize]) {
         let change = |value: f64| match profile.subject {
-            Subject::State if value > 0.0 => Ok(LinkChange::Up),
-            Subject::Bandwidth if value > 0.0 => Ok(LinkChange::Bandwidth(Bandwidth::from_bytes_per_second(value))),
-            Subject::State | Subject::Bandwidth => Ok(LinkChange::Down),
-            Subject::Latency => Err(latency_changes(platform, profile)),
+            ChangingProperty::State if value > 0.0 => Ok(LinkChange::Up),
+            ChangingProperty::Bandwidth if value > 0.0 => {
+                Ok(LinkChange::Bandwidth(Bandwidth::from_bytes_per_second(value)))
+            }
+            ChangingProperty::State | ChangingProperty::Bandwidth => Ok(LinkChange::Down),
+            ChangingProperty::Latency => Err(latency_changes(platform, profile)),
         };
         let entries = profile.table.entries.iter().map(|&(at, value)| Ok((at, change(value)?)));
         let added = entries.collect::<Result<Vec<_>, _>>().and_then(|changes| {

@@ -1,6 +1,6 @@
 //! SimGrid's `DRAGONFLY` clusters: their links, and the routes that SimGrid takes.
 
-use super::cluster::Passed;
+use super::cluster::PathElement;
 
 /// Groups of chassis of routers with nodes.
 ///
@@ -102,7 +102,7 @@ impl Cascade {
     /// and to the destination's chassis. SimGrid continues from the first chassis after a green link to the
     /// destination's place, even inside a group. So paths between other chassis miss a link there, and paths
     /// within one chassis take one more.
-    pub(super) fn route(&self, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
+    pub(super) fn route(&self, src: u32, dst: u32, visit: &mut dyn FnMut(PathElement)) {
         let [green, black, blue, _] = self.firsts();
         let place = |host: u32| {
             let router = host / self.nodes;
@@ -111,13 +111,13 @@ impl Cascade {
         };
         let ((my_group, my_chassis, my_blade), (group, chassis, blade)) = (place(src), place(dst));
         let router = |(group, chassis, blade): (u32, u32, u32)| {
-            Passed::Part(self.hosts() + (group * self.chassis + chassis) * self.routers + blade)
+            PathElement::Part(self.hosts() + (group * self.chassis + chassis) * self.routers + blade)
         };
-        let link = |cable: u32, from: u32, to: u32| Passed::Link(2 * cable + u32::from(from > to));
+        let link = |cable: u32, from: u32, to: u32| PathElement::Link(2 * cable + u32::from(from > to));
         let mut at = (my_group, my_chassis, my_blade);
         let target = (group, chassis, blade);
-        visit(Passed::Part(src));
-        visit(Passed::Link(2 * src));
+        visit(PathElement::Part(src));
+        visit(PathElement::Link(2 * src));
         if at != target {
             let along_chassis = |at: (u32, u32, u32), to: u32| {
                 link(
@@ -156,7 +156,7 @@ impl Cascade {
             }
         }
         visit(router(target));
-        visit(Passed::Link(2 * dst + 1));
-        visit(Passed::Part(dst));
+        visit(PathElement::Link(2 * dst + 1));
+        visit(PathElement::Part(dst));
     }
 }

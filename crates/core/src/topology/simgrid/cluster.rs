@@ -71,7 +71,7 @@ pub(super) fn torus(text: &str) -> Result<Grid, &'static str> {
 
 /// Element of a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Passed {
+pub(super) enum PathElement {
     /// A link of the shape.
     Link(u32),
     /// A host or a switch; switches are numbered after the hosts.
@@ -135,11 +135,11 @@ impl Regular {
 
     /// Appends the platform's numbers of the links from one host to another.
     pub(super) fn route(&self, src: u32, dst: u32, links: &mut Vec<u32>) {
-        let mut visit = |passed: Passed| match passed {
-            Passed::Link(link) => {
+        let mut visit = |passed: PathElement| match passed {
+            PathElement::Link(link) => {
                 links.push(self.first + self.cable.as_ref().map_or(link, |cable| cable[link as usize]));
             }
-            Passed::Part(part) => links.extend(self.limiters.map(|first| first + part)),
+            PathElement::Part(part) => links.extend(self.limiters.map(|first| first + part)),
         };
         match &self.shape {
             RegularShape::Tree(tree) => tree_route(tree, src, dst, &mut visit),
@@ -228,17 +228,17 @@ impl RegularShape {
 /// (up[l] * parallel[l])`, and down cable `src mod parallel`. If no cables are parallel this is D-mod-k.
 ///
 /// Source: SimGrid's documentation and behaviour of `FAT_TREE` clusters (version 3.32 and later).
-fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
+fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(PathElement)) {
     let (mut child, mut level, mut digits) = (src, 0, dst);
     let mut copy = 0;
-    let part = |level: usize, index: u32| Passed::Part(tree.vertex(level, index).0);
+    let part = |level: usize, index: u32| PathElement::Part(tree.vertex(level, index).0);
     visit(part(0, src));
     // Up until a switch is above the destination.
     while src / tree.block(level) != dst / tree.block(level) {
         level += 1;
         let port = digits % tree.ports(level);
         digits /= tree.ports(level);
-        visit(Passed::Link(tree.up_link(level, child, port).0));
+        visit(PathElement::Link(tree.up_link(level, child, port).0));
         child = tree.parent(level, child, port);
         visit(part(level, child));
         copy += tree.copies(level - 1) * (port % tree.up[level - 1]);
@@ -250,7 +250,7 @@ fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
         copy %= below;
         let child = dst / tree.block(level - 1) * below + copy;
         let cable = src % tree.parallel[level - 1];
-        visit(Passed::Link(tree.down_link(level, child, parent + tree.up[level - 1] * cable).0));
+        visit(PathElement::Link(tree.down_link(level, child, parent + tree.up[level - 1] * cable).0));
         level -= 1;
         visit(part(level, child));
     }
@@ -260,9 +260,9 @@ fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
 /// ascends, except from the middle of a dimension to its position 0.
 ///
 /// Source: SimGrid's behaviour for `TORUS` clusters (version 3.32 and later), exception included.
-fn torus_route(grid: &Grid, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
+fn torus_route(grid: &Grid, src: u32, dst: u32, visit: &mut dyn FnMut(PathElement)) {
     let mut here = src;
-    visit(Passed::Part(here));
+    visit(PathElement::Part(here));
     for dim in 0..grid.dims.len() {
         let (size, stride) = (grid.dims[dim], grid.stride(dim));
         let (from, to) = (src / stride % size, dst / stride % size);
@@ -273,9 +273,9 @@ fn torus_route(grid: &Grid, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
             else {
                 return;
             };
-            visit(Passed::Link(LinkId::index(link) as u32));
+            visit(PathElement::Link(LinkId::index(link) as u32));
             here = next;
-            visit(Passed::Part(here));
+            visit(PathElement::Part(here));
         }
     }
 }
@@ -285,12 +285,12 @@ mod tests {
     use super::*;
 
     /// Returns the links of a path.
-    fn links(way: impl FnOnce(&mut dyn FnMut(Passed))) -> Vec<u32> {
+    fn links(way: impl FnOnce(&mut dyn FnMut(PathElement))) -> Vec<u32> {
         let mut links = Vec::new();
         way(&mut |passed| {
             links.extend(match passed {
-                Passed::Link(link) => Some(link),
-                Passed::Part(_) => None,
+                PathElement::Link(link) => Some(link),
+                PathElement::Part(_) => None,
             })
         });
         links

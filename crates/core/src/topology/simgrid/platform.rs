@@ -49,7 +49,7 @@ pub(super) struct Hop {
 
 /// Routing inside a zone.
 #[derive(Debug)]
-pub(super) enum Local {
+pub(super) enum ZoneRouting {
     /// All routes are listed, by source and destination.
     Full(FxHashMap<(usize, usize), Hop>),
     /// Routes are shortest paths over the listed hops, by source.
@@ -80,7 +80,7 @@ pub(super) struct Zone {
     /// The zone as a point of the zone around it; `None` for the outermost.
     pub point: Option<usize>,
     pub depth: usize,
-    pub local: Local,
+    pub local: ZoneRouting,
     /// Hops taken instead of those found by `local`, by source and destination: hosts and routers directly in
     /// the zone, or zones in it at any depth.
     pub bypasses: FxHashMap<(usize, usize), Hop>,
@@ -165,7 +165,7 @@ impl Platform {
             };
         }
         match &self.zones[zone].local {
-            Local::Full(hops) => match hops.get(&(a, b)) {
+            ZoneRouting::Full(hops) => match hops.get(&(a, b)) {
                 Some(hop) => {
                     let (from, to) = hop.gateways;
                     self.route(src, from, links) && {
@@ -175,7 +175,7 @@ impl Platform {
                 }
                 None => false,
             },
-            Local::Graph(edges, paths) => {
+            ZoneRouting::Graph(edges, paths) => {
                 let Some(paths) = paths.get(&a).map(|cell| cell.get_or_init(|| shortest(edges, a))) else {
                     return false;
                 };
@@ -196,7 +196,7 @@ impl Platform {
                 }
                 self.route(here, dst, links)
             }
-            Local::Star(star) => {
+            ZoneRouting::Star(star) => {
                 // A router in the middle has no links of its own.
                 let private = |point: usize| star.private.get(&point);
                 links.extend(private(a).into_iter().flat_map(|(out, _)| out));
@@ -204,14 +204,14 @@ impl Platform {
                 links.extend(private(b).into_iter().flat_map(|(_, into)| into));
                 true
             }
-            Local::Regular { regular, first_point } => {
+            ZoneRouting::Regular { regular, first_point } => {
                 let is_host = |point: usize| matches!(self.points[point].kind, PointKind::Host(_));
                 if is_host(a) && is_host(b) {
                     regular.route((a - first_point) as u32, (b - first_point) as u32, links);
                 }
                 true
             }
-            Local::None => false,
+            ZoneRouting::None => false,
         }
     }
 }

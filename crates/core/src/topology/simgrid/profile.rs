@@ -7,7 +7,7 @@ use crate::units::Time;
 
 /// Property of a link that changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Subject {
+pub(super) enum ChangingProperty {
     /// Bandwidth \[B/s\].
     Bandwidth,
     /// Latency \[s\].
@@ -30,7 +30,7 @@ pub(super) struct Timetable {
 pub(super) struct Profile {
     /// Number of the link in the platform.
     pub link: u32,
-    pub subject: Subject,
+    pub subject: ChangingProperty,
     pub table: Timetable,
     /// Place of the profile in the document.
     pub span: Span,

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::Open;
 use super::element::{Mistakes, Text};
-use super::platform::{Local, Platform, PlatformLink, Point, PointKind, Star, Zone};
+use super::platform::{Platform, PlatformLink, Point, PointKind, Star, Zone, ZoneRouting};
 use super::quantity;
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::units::{Bandwidth, Time};
@@ -34,7 +34,7 @@ use profiles::Trace;
 
 /// Links that an id stands for.
 #[derive(Clone, Copy, Debug)]
-enum Named {
+enum NamedLinks {
     One(u32),
     /// Links up and down.
     Two(u32, u32),
@@ -45,7 +45,7 @@ struct Reader<'a, 'input> {
     mistakes: &'a mut Mistakes,
     platform: Platform,
     points: FxHashMap<&'a str, usize>,
-    links: FxHashMap<String, Named>,
+    links: FxHashMap<String, NamedLinks>,
     /// Routes, read after all names are known.
     routes: Vec<(usize, Node<'a, 'input>)>,
     private: Vec<(usize, Node<'a, 'input>)>,
@@ -134,7 +134,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Adds a zone, which is also a point of the zone around it.
-    fn add_zone(&mut self, name: Text<'a>, around: Option<usize>, local: Local) -> usize {
+    fn add_zone(&mut self, name: Text<'a>, around: Option<usize>, local: ZoneRouting) -> usize {
         let depth = around.map_or(0, |zone| self.platform.zones[zone].depth + 1);
         let number = self.platform.zones.len();
         self.platform.zones.push(Zone {
@@ -195,25 +195,25 @@ impl<'a, 'input> Reader<'a, 'input> {
         self.mistakes.only(node, &["id", "routing"]);
         let (id, routing) = (self.mistakes.required(node, "id"), self.mistakes.required(node, "routing"));
         let local = match routing.map(|routing| (routing, routing.value.trim().to_ascii_lowercase())) {
-            None => Local::None,
+            None => ZoneRouting::None,
             Some((routing, name)) => match name.as_str() {
-                "full" => Local::Full(FxHashMap::default()),
-                "floyd" | "dijkstra" | "dijkstracache" => Local::Graph(BTreeMap::new(), FxHashMap::default()),
-                "cluster" => Local::Star(Star::default()),
-                "none" => Local::None,
+                "full" => ZoneRouting::Full(FxHashMap::default()),
+                "floyd" | "dijkstra" | "dijkstracache" => ZoneRouting::Graph(BTreeMap::new(), FxHashMap::default()),
+                "cluster" => ZoneRouting::Star(Star::default()),
+                "none" => ZoneRouting::None,
                 _ => {
                     let message = format!("routing \"{}\" is not supported", routing.value.escape_debug());
                     let mistake = Diagnostic::new("unsupported-routing", message).at(routing.span);
                     let label = "expected Full, Floyd, Dijkstra, DijkstraCache, Cluster or None";
                     self.mistakes.add(mistake.label(label));
-                    Local::None
+                    ZoneRouting::None
                 }
             },
         };
         let zone = self.add_zone(id?, around, local);
         for child in node.children().filter(Node::is_element) {
             match child.tag_name().name() {
-                "zone" | "AS" | "cluster" if matches!(self.platform.zones[zone].local, Local::Star(_)) => {
+                "zone" | "AS" | "cluster" if matches!(self.platform.zones[zone].local, ZoneRouting::Star(_)) => {
                     self.mistakes.unsupported(child, "expected no zones in a zone with routing=\"Cluster\"");
                 }
                 "zone" | "AS" => _ = self.zone(child, Some(zone)),
@@ -259,7 +259,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     fn backbone(&mut self, node: Node<'a, 'input>, zone: usize) {
-        if !matches!(self.platform.zones[zone].local, Local::Star(_)) {
+        if !matches!(self.platform.zones[zone].local, ZoneRouting::Star(_)) {
             self.mistakes.unsupported(node, "expected in a zone with routing=\"Cluster\" only");
             return;
         }
@@ -268,7 +268,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let links = self.platform.links.len() as u32 - before;
         if links > 1 {
             self.mistakes.unsupported(node, "a backbone cannot be SPLITDUPLEX");
-        } else if let (1, Local::Star(star)) = (links, &mut self.platform.zones[zone].local)
+        } else if let (1, ZoneRouting::Star(star)) = (links, &mut self.platform.zones[zone].local)
             && star.backbone.replace(before).is_some()
         {
             self.mistakes.unsupported(node, "expected a single backbone");
@@ -309,7 +309,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Adds a link, or two if it is split. Returns the links that its name stands for.
-    fn add_link(&mut self, name: &str, span: Span, bandwidth: Bandwidth, latency: Time, policy: Policy) -> Named {
+    fn add_link(&mut self, name: &str, span: Span, bandwidth: Bandwidth, latency: Time, policy: Policy) -> NamedLinks {
         let links = &mut self.platform.links;
         let mut one = |name: String| {
             let number = links.len() as u32;
@@ -317,13 +317,13 @@ impl<'a, 'input> Reader<'a, 'input> {
             number
         };
         let named = match policy {
-            Policy::Split => Named::Two(one(format!("{name}_UP")), one(format!("{name}_DOWN"))),
-            Policy::Shared | Policy::Fatpipe => Named::One(one(name.to_owned())),
+            Policy::Split => NamedLinks::Two(one(format!("{name}_UP")), one(format!("{name}_DOWN"))),
+            Policy::Shared | Policy::Fatpipe => NamedLinks::One(one(name.to_owned())),
         };
         let mut twice = self.links.insert(name.to_owned(), named).is_some();
-        if let Named::Two(up, down) = named {
-            twice |= self.links.insert(format!("{name}_UP"), Named::One(up)).is_some();
-            twice |= self.links.insert(format!("{name}_DOWN"), Named::One(down)).is_some();
+        if let NamedLinks::Two(up, down) = named {
+            twice |= self.links.insert(format!("{name}_UP"), NamedLinks::One(up)).is_some();
+            twice |= self.links.insert(format!("{name}_DOWN"), NamedLinks::One(down)).is_some();
         }
         if twice {
             self.named_twice(name, span);
@@ -345,7 +345,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Returns the links with this name.
-    fn find_link(&mut self, text: Text<'_>) -> Option<Named> {
+    fn find_link(&mut self, text: Text<'_>) -> Option<NamedLinks> {
         let found = self.links.get(text.value).copied();
         if found.is_none() && self.mistakes.is_full() {
             self.unknown("name", text, None);

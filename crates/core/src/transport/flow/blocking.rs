@@ -7,7 +7,9 @@ use super::finish_queue::FinishQueue;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::{ChannelOrder, Router, Steps};
-use crate::sharing::{Blocking, BlockingChannels, BlockingSpec, Change, ChannelRule, Channels, Renewed, VirtualOutput};
+use crate::sharing::{
+    Blocking, BlockingChannels, BlockingSpec, Change, ChannelRule, Channels, RenewedSharing, VirtualOutput,
+};
 use crate::transport::{Entry, Transport};
 use crate::units::{Bandwidth, Time};
 
@@ -34,7 +36,7 @@ use crate::units::{Bandwidth, Time};
 /// the packet models give the same time.
 #[derive(Debug)]
 pub struct BlockingFlows {
-    sharing: Box<dyn Renewed>,
+    sharing: Box<dyn RenewedSharing>,
     /// By link: the messages that start there and have not left, in the order in which they were posted.
     sources: IdVec<LinkId, VecDeque<Posted>>,
     /// Number of messages in the network.
@@ -81,7 +83,7 @@ const LEAST_STEP: f64 = 1e-9;
 
 /// Part of its time alone that counts when a message leaves and no other takes its place, so that its
 /// bandwidth is free.
-const LAST: f64 = 0.25;
+const LAST_OF_SOURCE: f64 = 0.25;
 
 /// Delay of the rest of an unfinished solve where rates are renewed at once, as a part of a message's time
 /// alone.
@@ -92,7 +94,7 @@ impl BlockingFlows {
     pub fn new(fabric: &Fabric, router: &dyn Router, spec: &BlockingSpec) -> Self {
         let capacities = fabric.shared_capacities();
         let tolerance = *spec.tolerance;
-        let sharing: Box<dyn Renewed> = match spec.channels {
+        let sharing: Box<dyn RenewedSharing> = match spec.channels {
             Some(BlockingChannels::Voq) => Box::new(VirtualOutput::new(capacities.clone(), tolerance)),
             written => Box::new(Blocking::new(capacities.clone(), channels(fabric, router, written), tolerance)),
         };
@@ -163,7 +165,7 @@ impl BlockingFlows {
             let (next, links) = (next.flow, std::mem::take(&mut next.links));
             self.enter(next, &links);
         } else {
-            self.shortest = self.shortest.min(LAST * self.alone[flow as usize]);
+            self.shortest = self.shortest.min(LAST_OF_SOURCE * self.alone[flow as usize]);
         }
     }
 
@@ -287,7 +289,7 @@ impl Transport for BlockingFlows {
             self.sharing.solve(&mut self.changes);
             self.due = if self.sharing.is_settled() { Time::NEVER } else { Self::later(now, self.rest) };
         } else {
-            self.sharing.tell(&mut self.changes);
+            self.sharing.report(&mut self.changes);
         }
         let now_ps = now.ps();
         for &Change { flow, old, new } in &self.changes {

@@ -25,7 +25,7 @@ pub(super) const CROWD: u32 = 256;
 const FEW: u32 = 64;
 
 /// Place of a flow that is not under way.
-const NOWHERE: u32 = u32::MAX;
+const ABSENT: u32 = u32::MAX;
 
 /// Messages as flows, by groups while many share a link.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl CrowdedFlows {
     }
 
     /// Returns the transport in use at present.
-    fn by(&mut self) -> &mut dyn Transport {
+    fn active_transport(&mut self) -> &mut dyn Transport {
         match &mut self.groups {
             Some(groups) if self.by_groups => &mut **groups,
             _ => &mut self.flows,
@@ -86,7 +86,7 @@ impl CrowdedFlows {
         let at = flow.0 as usize;
         if self.routes.len() <= at {
             self.routes.resize(at + 1, SmallVec::new());
-            self.places.resize(at + 1, NOWHERE);
+            self.places.resize(at + 1, ABSENT);
         }
         self.routes[at].clear();
         self.routes[at].extend_from_slice(kept);
@@ -109,7 +109,7 @@ impl CrowdedFlows {
             self.crowded -= u32::from(*on == CROWD);
             *on -= 1;
         }
-        let place = std::mem::replace(&mut self.places[at], NOWHERE);
+        let place = std::mem::replace(&mut self.places[at], ABSENT);
         self.under_way.swap_remove(place as usize);
         if let Some(&moved) = self.under_way.get(place as usize) {
             self.places[moved as usize] = place;
@@ -145,11 +145,11 @@ impl CrowdedFlows {
 impl Transport for CrowdedFlows {
     fn start(&mut self, entry: &Entry<'_>) {
         self.note(entry.flow, entry.links);
-        self.by().start(entry);
+        self.active_transport().start(entry);
     }
 
     fn settle(&mut self, now: Time) {
-        self.by().settle(now);
+        self.active_transport().settle(now);
         // Messages in lock step are faster than either form.
         let changes = match &self.groups {
             Some(groups) if self.by_groups => self.busy == 0 && groups.shared() == self.under_way.len(),
@@ -161,12 +161,12 @@ impl Transport for CrowdedFlows {
     }
 
     fn next_arrival(&mut self, horizon: Time) -> Time {
-        self.by().next_arrival(horizon)
+        self.active_transport().next_arrival(horizon)
     }
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
         let before = flows.len();
-        self.by().arrived(until, flows);
+        self.active_transport().arrived(until, flows);
         for &flow in &flows[before..] {
             self.forget(flow);
         }

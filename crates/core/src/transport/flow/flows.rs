@@ -64,10 +64,10 @@ pub struct Flows<M = (), S: ?Sized = dyn Sharing> {
 }
 
 /// Prefetch distance, in messages that arrive at one instant.
-const SOON: usize = 4;
+const LINK_PREFETCH_DISTANCE: usize = 4;
 
 /// Prefetch distance for places in the queue, in rates that change.
-const FETCHED: usize = 32;
+const QUEUE_PREFETCH_DISTANCE: usize = 32;
 
 impl Flows {
     /// Creates the transport of this fabric, with nothing under way. `one_at_a_time`: no node ever sends two
@@ -258,11 +258,11 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        let Entry { flow, links: route, bytes, src, more } = *entry;
-        if !more.parts.is_empty() {
+        let Entry { flow, links: route, bytes, src, options } = *entry;
+        if !options.parts.is_empty() {
             // (Links that never bind stay in: a part may be smaller there than on the link that dominates them.)
             let links: Vec<u32> = route.iter().map(|link| link.0).collect();
-            return self.start_on_terms(entry, &links, more.parts, Terms::default());
+            return self.start_on_terms(entry, &links, options.parts, Terms::default());
         }
         self.meter.sender(flow, src);
         let links = self.numbers.keep(route, &mut self.links);
@@ -315,10 +315,10 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         let now_ps = now.ps();
         let is_large = self.numbers.are_many();
         if is_large {
-            self.changes.iter().take(FETCHED).for_each(|change| self.finish.fetch(change.flow));
+            self.changes.iter().take(QUEUE_PREFETCH_DISTANCE).for_each(|change| self.finish.fetch(change.flow));
         }
         for (index, &Change { flow, old, new }) in self.changes.iter().enumerate() {
-            if is_large && let Some(later) = self.changes.get(index + FETCHED) {
+            if is_large && let Some(later) = self.changes.get(index + QUEUE_PREFETCH_DISTANCE) {
                 self.finish.fetch(later.flow);
             }
             if old == 0.0 {
@@ -350,7 +350,9 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
             flows.push(FlowId(flow));
         }
         for index in first..flows.len() {
-            if let (Some(soon), Some(later)) = (flows.get(index + SOON), flows.get(index + 2 * SOON)) {
+            if let (Some(soon), Some(later)) =
+                (flows.get(index + LINK_PREFETCH_DISTANCE), flows.get(index + 2 * LINK_PREFETCH_DISTANCE))
+            {
                 self.sharing.expect(soon.0, later.0);
             }
             self.sharing.remove(flows[index].0);

@@ -3,7 +3,7 @@
 use crate::units::{Bandwidth, Time};
 
 /// Place of a flow that is in no group.
-pub(super) const NOWHERE: u32 = u32::MAX;
+pub(super) const ABSENT: u32 = u32::MAX;
 
 /// Number of bytes above which the count starts again at 0, so that remaining bytes stay exact to 1e-4 bytes.
 const LONG: f64 = (1u64 << 40) as f64;

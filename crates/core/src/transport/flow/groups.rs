@@ -2,7 +2,7 @@
 
 use super::binding::{Numbers, binding_links};
 use super::finish_queue::FinishQueue;
-use super::group_clock::{GroupClock, NOWHERE};
+use super::group_clock::{ABSENT, GroupClock};
 use super::lock_step::LockStep;
 use crate::fabric::Fabric;
 use crate::ids::FlowId;
@@ -80,11 +80,11 @@ impl GroupFlows {
         let flow = flow.0 as usize;
         if self.left.len() <= flow {
             self.left.resize(flow + 1, 0.0);
-            self.homes.resize(flow + 1, NOWHERE);
+            self.homes.resize(flow + 1, ABSENT);
             self.places.resize(flow + 1, 0);
         }
         self.left[flow] = bytes;
-        self.homes[flow] = NOWHERE;
+        self.homes[flow] = ABSENT;
     }
 
     /// Shares the messages that were in lock step by groups from now on.
@@ -123,9 +123,9 @@ impl GroupFlows {
     /// \[B\].
     pub(super) fn hand_over(&mut self, now: Time, flows: &[u32], left: &mut Vec<f64>) {
         for &flow in flows {
-            let home = std::mem::replace(&mut self.homes[flow as usize], NOWHERE);
+            let home = std::mem::replace(&mut self.homes[flow as usize], ABSENT);
             left.push(match home {
-                NOWHERE => self.left[flow as usize],
+                ABSENT => self.left[flow as usize],
                 home => {
                     self.mark(home);
                     self.clocks[home as usize].leave(now, flow, &mut self.places)
@@ -147,14 +147,14 @@ impl GroupFlows {
     fn share_out(&mut self, now: Time) {
         self.now = now;
         self.groups.solve_groups();
-        self.clocks.resize(self.groups.names(), GroupClock::default());
-        self.is_stale.resize(self.groups.names(), false);
+        self.clocks.resize(self.groups.group_bound(), GroupClock::default());
+        self.is_stale.resize(self.groups.group_bound(), false);
         for index in 0..self.groups.moved().len() {
             let flow = self.groups.moved()[index];
             let home = self.homes[flow as usize];
-            if home != NOWHERE && self.groups.group(flow) != Some(home) {
+            if home != ABSENT && self.groups.group(flow) != Some(home) {
                 self.left[flow as usize] = self.clocks[home as usize].leave(now, flow, &mut self.places);
-                self.homes[flow as usize] = NOWHERE;
+                self.homes[flow as usize] = ABSENT;
                 self.mark(home);
             }
         }
@@ -167,7 +167,7 @@ impl GroupFlows {
         }
         for index in 0..self.groups.moved().len() {
             let flow = self.groups.moved()[index];
-            let Some(group) = self.groups.group(flow).filter(|_| self.homes[flow as usize] == NOWHERE) else {
+            let Some(group) = self.groups.group(flow).filter(|_| self.homes[flow as usize] == ABSENT) else {
                 continue;
             };
             self.clocks[group as usize].join(now, flow, self.left[flow as usize], &mut self.places);
@@ -223,7 +223,7 @@ impl Transport for GroupFlows {
             let clock = &mut self.clocks[group as usize];
             if let Some(flow) = clock.first() {
                 clock.leave(until, flow, &mut self.places);
-                self.homes[flow as usize] = NOWHERE;
+                self.homes[flow as usize] = ABSENT;
                 self.groups.remove_flow(flow);
                 self.shared -= 1;
                 flows.push(FlowId(flow));

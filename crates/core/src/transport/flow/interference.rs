@@ -99,7 +99,7 @@ pub(super) const ROUNDING: f64 = 1e-12;
 pub struct Interference {
     parties: Arc<Parties>,
     /// Set under equal share: the share reserved for a flow counts on a link, not the rate that it has.
-    by_turn: bool,
+    is_equal_share: bool,
     links: Vec<LinkState>,
     flows: Vec<FlowState>,
     /// Links by flow.
@@ -121,7 +121,7 @@ struct LinkState {
     threshold: f64,
     /// Time since which the sums hold \[s\].
     since: f64,
-    seats: Vec<Seat>,
+    parts: Vec<FlowPart>,
     /// Sums of each party with a flow here, if any party loses time to another.
     shares: Vec<Share>,
     /// Number of flows whose bottleneck it is.
@@ -136,7 +136,7 @@ struct LinkState {
 
 /// Flow on a link.
 #[derive(Clone, Copy, Debug)]
-struct Seat {
+struct FlowPart {
     flow: u32,
     part: f64,
 }
@@ -158,8 +158,8 @@ struct Share {
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     link: u32,
-    /// Place among the seats of the link.
-    seat: u32,
+    /// Place among the parts of the link.
+    place: u32,
 }
 
 /// State of a flow.
@@ -200,8 +200,8 @@ impl FlowState {
     }
 
     /// Returns x, the bandwidth that it takes of a link on which it has this part of its rate.
-    fn takes(&self, part: f64, by_turn: bool) -> f64 {
-        part * if by_turn { self.weight } else { self.rate }
+    fn takes(&self, part: f64, is_equal_share: bool) -> f64 {
+        part * if is_equal_share { self.weight } else { self.rate }
     }
 
     /// Sets the rate, or updates the state after a change of the rate alone.
@@ -218,9 +218,9 @@ impl FlowState {
 }
 
 impl Interference {
-    /// Creates a meter on links of these capacities \[B/s\], with nothing under way. `by_turn`: links are
+    /// Creates a meter on links of these capacities \[B/s\], with nothing under way. `is_equal_share`: links are
     /// divided as if no flow were held back elsewhere (equal share).
-    pub fn new(capacities: &[f64], by_turn: bool, parties: Arc<Parties>) -> Self {
+    pub fn new(capacities: &[f64], is_equal_share: bool, parties: Arc<Parties>) -> Self {
         let link = |&capacity| LinkState {
             capacity,
             threshold: f64::INFINITY,
@@ -231,7 +231,7 @@ impl Interference {
         let count = parties.count as usize;
         Self {
             parties,
-            by_turn,
+            is_equal_share,
             links: capacities.iter().map(link).collect(),
             flows: Vec::new(),
             hops: Vec::new(),
@@ -255,14 +255,14 @@ impl Interference {
 
     /// Accounts for the time since the last change on a link.
     #[inline]
-    fn pay(&mut self, link: u32, now: f64) {
+    fn account(&mut self, link: u32, now: f64) {
         let since = std::mem::replace(&mut self.links[link as usize].since, now);
         if self.links[link as usize].costs && now > since {
-            self.pay_for(link, now - since);
+            self.account_for(link, now - since);
         }
     }
 
-    fn pay_for(&mut self, link: u32, passed: f64) {
+    fn account_for(&mut self, link: u32, passed: f64) {
         let shares = &self.links[link as usize].shares;
         let count = self.parties.count as usize;
         for victim in shares.iter().filter(|share| share.loses > 0.0) {
@@ -276,17 +276,17 @@ impl Interference {
 
     /// Adds up the bandwidth taken of a link, and finds the level from which on it holds flows back.
     fn add_up(&mut self, link: u32) {
-        let Self { links, flows, by_turn, .. } = self;
-        let LinkState { capacity, threshold, seats, is_own, was_own, .. } = &mut links[link as usize];
+        let Self { links, flows, is_equal_share, .. } = self;
+        let LinkState { capacity, threshold, parts, is_own, was_own, .. } = &mut links[link as usize];
         let (mut total, mut highest, mut parties) = (0.0, 0.0, None);
         *was_own = std::mem::replace(is_own, true);
-        for seat in &*seats {
-            let flow = &flows[seat.flow as usize];
-            total += flow.takes(seat.part, *by_turn);
+        for part in &*parts {
+            let flow = &flows[part.flow as usize];
+            total += flow.takes(part.part, *is_equal_share);
             highest = if flow.level > highest { flow.level } else { highest };
             *is_own &= *parties.get_or_insert(flow.party) == flow.party;
         }
-        *threshold = match *by_turn {
+        *threshold = match *is_equal_share {
             true => *capacity / total * (1.0 - TIGHT),
             false if total >= *capacity * (1.0 - TIGHT) => highest * (1.0 - TIGHT),
             false => f64::INFINITY,
@@ -319,7 +319,7 @@ impl Interference {
         let old = std::mem::replace(&mut self.flows[flow as usize].held_by, new.clone());
         for (link, more) in old.into_iter().map(|link| (link, false)).chain(new.into_iter().map(|link| (link, true))) {
             if !self.links[link as usize].is_touched {
-                self.pay(link, now);
+                self.account(link, now);
                 Self::touch(&mut self.links, &mut self.touched, link);
             }
             let charges = &mut self.links[link as usize].charges;
@@ -329,7 +329,7 @@ impl Interference {
 
     /// Adds up the losses of the flows that a link holds back.
     fn charge(&mut self, link: u32) {
-        let Self { links, flows, by_turn, parties, .. } = self;
+        let Self { links, flows, is_equal_share, parties, .. } = self;
         let id = link;
         let link = &mut links[id as usize];
         link.is_touched = false;
@@ -339,18 +339,18 @@ impl Interference {
         }
         link.shares.clear();
         let mut total = 0.0;
-        for seat in &link.seats {
-            let flow = &flows[seat.flow as usize];
-            let takes = flow.takes(seat.part, *by_turn);
+        for part in &link.parts {
+            let flow = &flows[part.flow as usize];
+            let takes = flow.takes(part.part, *is_equal_share);
             total += takes;
             match link.shares.iter_mut().find(|share| share.party == flow.party) {
                 Some(share) => share.takes += takes,
                 None => link.shares.push(Share { party: flow.party, takes, loses: 0.0, own: 0.0 }),
             }
         }
-        for seat in &link.seats {
-            let flow = &flows[seat.flow as usize];
-            let takes = flow.takes(seat.part, *by_turn);
+        for part in &link.parts {
+            let flow = &flows[part.flow as usize];
+            let takes = flow.takes(part.part, *is_equal_share);
             let others = total - takes;
             if flow.held_by.contains(&id)
                 && others > 0.0
@@ -381,8 +381,8 @@ impl Meter for Interference {
         for (index, &link) in links.iter().enumerate() {
             let part = parts.get(index).copied().unwrap_or(1.0);
             let state = &mut self.links[link as usize];
-            hops.push(Hop { link, seat: state.seats.len() as u32 });
-            state.seats.push(Seat { flow, part });
+            hops.push(Hop { link, place: state.parts.len() as u32 });
+            state.parts.push(FlowPart { flow, part });
             alone = alone.min(state.capacity / part);
             Self::touch(&mut self.links, &mut self.touched, link);
         }
@@ -393,13 +393,13 @@ impl Meter for Interference {
 
     fn leave(&mut self, flow: u32) {
         let hops = std::mem::take(&mut self.hops[flow as usize]);
-        for &Hop { link, seat } in &hops {
-            let seats = &mut self.links[link as usize].seats;
-            seats.swap_remove(seat as usize);
-            if let Some(moved) = seats.get(seat as usize)
+        for &Hop { link, place } in &hops {
+            let parts = &mut self.links[link as usize].parts;
+            parts.swap_remove(place as usize);
+            if let Some(moved) = parts.get(place as usize)
                 && let Some(hop) = self.hops[moved.flow as usize].iter_mut().find(|hop| hop.link == link)
             {
-                hop.seat = seat;
+                hop.place = place;
             }
             Self::touch(&mut self.links, &mut self.touched, link);
         }
@@ -412,12 +412,12 @@ impl Meter for Interference {
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.links[link as usize].capacity = capacity;
-        for index in 0..self.links[link as usize].seats.len() {
-            let flow = self.links[link as usize].seats[index].flow;
+        for index in 0..self.links[link as usize].parts.len() {
+            let flow = self.links[link as usize].parts[index].flow;
             let state = &mut self.flows[flow as usize];
             let rates = self.hops[flow as usize].iter().map(|hop| {
                 let link = &self.links[hop.link as usize];
-                link.capacity / link.seats[hop.seat as usize].part
+                link.capacity / link.parts[hop.place as usize].part
             });
             state.alone = rates.fold(state.limit, f64::min);
             state.set_rate(state.rate);
@@ -437,7 +437,7 @@ impl Meter for Interference {
         }
         let touched = self.touched.len();
         for index in 0..touched {
-            self.pay(self.touched[index], now);
+            self.account(self.touched[index], now);
             self.add_up(self.touched[index]);
         }
         for change in changes {
@@ -451,11 +451,11 @@ impl Meter for Interference {
                 continue;
             }
             let differs = link.was_own != link.is_own;
-            for seat in &link.seats {
-                let state = &self.flows[seat.flow as usize];
+            for part in &link.parts {
+                let state = &self.flows[part.flow as usize];
                 let holds = state.held_from >= link.threshold;
                 if holds != state.held_by.contains(&id) || (holds && differs) {
-                    again.push(seat.flow);
+                    again.push(part.flow);
                 }
             }
             again.drain(..).for_each(|flow| self.find_bottlenecks(flow, now));

@@ -52,14 +52,14 @@ impl Message {
 
 /// Computes the lost time by victim and culprit, including the own party, from the rates of all messages at
 /// every event \[s\].
-fn from_scratch(capacities: &[f64], messages: &[Message], by_turn: bool, parties: usize) -> Vec<f64> {
+fn from_scratch(capacities: &[f64], messages: &[Message], is_equal_share: bool, parties: usize) -> Vec<f64> {
     let mut matrix = vec![0.0; parties * parties];
     let mut left: Vec<f64> = messages.iter().map(|message| message.bytes as f64).collect();
     let (mut active, mut now, mut next): (Vec<usize>, f64, usize) = (Vec::new(), 0.0, 0);
     loop {
         let flows = active.iter().map(|&f| (messages[f].links.clone(), messages[f].terms)).collect();
         let problem = WeightedProblem { capacities: capacities.to_vec(), pipes: Vec::new(), flows };
-        let rates = if by_turn { problem.equal_share() } else { problem.max_min() };
+        let rates = if is_equal_share { problem.equal_share() } else { problem.max_min() };
         let ends = active.iter().zip(&rates).map(|(&f, rate)| now + left[f] / rate).fold(f64::INFINITY, f64::min);
         let until = messages.get(next).map_or(f64::INFINITY, |message| message.start).min(ends);
         if until == f64::INFINITY {
@@ -70,7 +70,7 @@ fn from_scratch(capacities: &[f64], messages: &[Message], by_turn: bool, parties
         let level = |i: usize| rates[i] / messages[under_way[i]].terms.weight;
         let takes = |i: usize, link: u32| {
             let Message { terms, .. } = &messages[under_way[i]];
-            messages[under_way[i]].part(link) * if by_turn { terms.weight } else { rates[i] }
+            messages[under_way[i]].part(link) * if is_equal_share { terms.weight } else { rates[i] }
         };
         for (i, &f) in under_way.iter().enumerate() {
             let lost = dt * (1.0 - rates[i] / messages[f].alone(capacities));
@@ -80,7 +80,7 @@ fn from_scratch(capacities: &[f64], messages: &[Message], by_turn: bool, parties
             let on = |link: u32| (0..under_way.len()).filter(move |&g| messages[under_way[g]].part(link) > 0.0);
             let holds = |link: u32| {
                 let (total, capacity) = (on(link).map(|g| takes(g, link)).sum::<f64>(), capacities[link as usize]);
-                match by_turn {
+                match is_equal_share {
                     true => capacity / total <= level(i) * (1.0 + SAME),
                     false => {
                         let highest = on(link).map(level).fold(0.0, f64::max);
@@ -142,9 +142,9 @@ fn metered<T: Transport>(
 
 /// Compares both, and the row sums of the definition with the time that messages were under way longer than
 /// alone.
-fn compare(capacities: &[f64], messages: &[Message], by_turn: bool, parties: usize, kept: (Vec<f64>, Vec<f64>)) {
+fn compare(capacities: &[f64], messages: &[Message], is_equal_share: bool, parties: usize, kept: (Vec<f64>, Vec<f64>)) {
     let (lost, took) = kept;
-    let expected = from_scratch(capacities, messages, by_turn, parties);
+    let expected = from_scratch(capacities, messages, is_equal_share, parties);
     let scale: f64 = took.iter().sum();
     for victim in 0..parties {
         let mine = || messages.iter().zip(&took).filter(|(message, _)| message.party as usize == victim);
@@ -159,16 +159,16 @@ fn compare(capacities: &[f64], messages: &[Message], by_turn: bool, parties: usi
     }
 }
 
-fn meter(capacities: &[f64], by_turn: bool, parties: u32) -> Interference {
+fn meter(capacities: &[f64], is_equal_share: bool, parties: u32) -> Interference {
     Interference::new(
         capacities,
-        by_turn,
+        is_equal_share,
         Arc::new(Parties { of: (0..parties).collect(), count: parties, counts_own: false }),
     )
 }
 
-fn policy(by_turn: bool) -> SharingSpec {
-    if by_turn { SharingSpec::EqualShare(EqualShareSpec {}) } else { SharingSpec::default() }
+fn policy(is_equal_share: bool) -> SharingSpec {
+    if is_equal_share { SharingSpec::EqualShare(EqualShareSpec {}) } else { SharingSpec::default() }
 }
 
 /// Creates messages between random nodes; now and then several of one size start at once, on an idle network
@@ -200,23 +200,23 @@ fn random(fabric: &Fabric, router: &dyn Router, count: u32, parties: u32, seed: 
 
 #[test]
 fn what_is_kept_is_what_the_definition_gives_anew_at_every_event() {
-    for by_turn in [false, true] {
+    for is_equal_share in [false, true] {
         for topology in [TREE, EVEN, TORUS, RING] {
             for seed in 0..5 {
                 let (fabric, router) = network(topology);
                 let parties = 1 + seed as u32 % 5;
                 let messages = random(&fabric, &*router, 40, parties, seed);
                 let capacities = fabric.shared_capacities();
-                let mut flows = Flows::new(&fabric, &*router, &policy(by_turn), false).metered(meter(
+                let mut flows = Flows::new(&fabric, &*router, &policy(is_equal_share), false).metered(meter(
                     &capacities,
-                    by_turn,
+                    is_equal_share,
                     parties,
                 ));
                 let kept = metered(&mut flows, &messages, |by, flow, message| {
                     let route: Vec<LinkId> = message.links.iter().map(|hop| LinkId(hop.0)).collect();
                     by.start(&Entry { src: RankId(message.party), ..Entry::new(flow, &route, message.bytes) });
                 });
-                compare(&capacities, &messages, by_turn, parties as usize, kept);
+                compare(&capacities, &messages, is_equal_share, parties as usize, kept);
             }
         }
     }
@@ -224,7 +224,7 @@ fn what_is_kept_is_what_the_definition_gives_anew_at_every_event() {
 
 #[test]
 fn so_it_is_of_parts_weights_and_limits() {
-    for by_turn in [false, true] {
+    for is_equal_share in [false, true] {
         for seed in 0..12 {
             let (fabric, router) = network(if seed % 2 == 0 { TREE } else { TORUS });
             let parties = 2 + seed as u32 % 3;
@@ -238,14 +238,14 @@ fn so_it_is_of_parts_weights_and_limits() {
                 message.links.iter_mut().for_each(|hop| hop.1 = [0.25, 0.5, 1.0, 1.0][draws.below(4) as usize]);
             }
             let capacities = fabric.shared_capacities();
-            let flows = Flows::split(&fabric, &*router, &policy(by_turn), false).unwrap();
-            let mut flows = flows.metered(meter(&capacities, by_turn, parties));
+            let flows = Flows::split(&fabric, &*router, &policy(is_equal_share), false).unwrap();
+            let mut flows = flows.metered(meter(&capacities, is_equal_share, parties));
             let kept = metered(&mut flows, &messages, |by, flow, message| {
                 let (links, parts): (Vec<u32>, Vec<f64>) = message.links.iter().copied().unzip();
                 let entry = Entry { src: RankId(message.party), ..Entry::new(flow, &[], message.bytes) };
                 by.start_on_terms(&entry, &links, &parts, message.terms);
             });
-            compare(&capacities, &messages, by_turn, parties as usize, kept);
+            compare(&capacities, &messages, is_equal_share, parties as usize, kept);
         }
     }
 }

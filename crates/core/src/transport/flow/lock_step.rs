@@ -1,6 +1,6 @@
 //! Messages that start together, move evenly and arrive together.
 
-use crate::ids::{Alike, FlowId, Id, LinkId};
+use crate::ids::{FlowId, Id, LinkId, UniformOrEach};
 use crate::units::{Bandwidth, Time};
 
 /// Messages of a step in lock step: all that are under way.
@@ -15,7 +15,7 @@ use crate::units::{Bandwidth, Time};
 #[derive(Clone, Debug, Default)]
 pub(super) struct LockStep {
     /// Capacity by link \[B/s\].
-    capacities: Alike<LinkId, f64>,
+    capacities: UniformOrEach<LinkId, f64>,
     /// Number of flows by link.
     counts: Vec<u32>,
     flows: Vec<FlowId>,
@@ -39,7 +39,7 @@ impl LockStep {
     /// Creates an empty step on links of these capacities \[B/s\].
     pub fn new(capacities: &[f64]) -> Self {
         Self {
-            capacities: Alike::new(capacities.len(), |link: LinkId| capacities[link.index()]),
+            capacities: UniformOrEach::new(capacities.len(), |link: LinkId| capacities[link.index()]),
             counts: vec![0; capacities.len()],
             is_even: true,
             ..Self::default()

@@ -71,11 +71,11 @@ pub fn flow_transport(
     if let SharingSpec::Blocking(blocking) = sharing {
         return Built::Other(Box::new(BlockingFlows::new(fabric, router, blocking)));
     }
-    let by_turn = matches!(sharing, SharingSpec::EqualShare(_));
+    let is_equal_share = matches!(sharing, SharingSpec::EqualShare(_));
     let factor = *spec.bandwidth_factor;
     let meter = |parties: &Arc<Parties>| {
         let capacities: Vec<f64> = fabric.shared_capacities().into_iter().map(|capacity| factor * capacity).collect();
-        Interference::new(&capacities, by_turn, Arc::clone(parties))
+        Interference::new(&capacities, is_equal_share, Arc::clone(parties))
     };
     let boxed = |flows: Flows| -> Built {
         match metered {

@@ -213,9 +213,9 @@ impl<M: Meter> Transport for FlowsOnTerms<M> {
 
     fn start(&mut self, entry: &Entry<'_>) {
         let mut terms = self.terms(self.extent(entry.crossed()));
-        terms.weight *= entry.more.weight;
+        terms.weight *= entry.options.weight;
         entry.crossed().for_each(|(link, part)| self.cross(link, part));
-        entry.more.way_back.iter().for_each(|&link| self.cross(link, self.cross_traffic));
+        entry.options.way_back.iter().for_each(|&link| self.cross(link, self.cross_traffic));
         self.flows.start_on_terms(entry, &self.crossed, &self.parts, terms);
         self.crossed.drain(..).for_each(|link| self.places[LinkId(link)] = ABSENT);
         self.parts.clear();

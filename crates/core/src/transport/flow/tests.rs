@@ -11,7 +11,7 @@ use crate::rng::Stream;
 use crate::routing::RoutingSpec;
 use crate::sharing::EqualShareSpec;
 use crate::topology::TopologySpec;
-use crate::transport::{Entry, More, Transport};
+use crate::transport::{Entry, EntryOptions, Transport};
 use crate::units::{Bytes, Time};
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
@@ -61,7 +61,10 @@ fn one_path_and_terms_that_hold_nothing_back_are_plain_flows() {
             let mut by_parts = Flows::split(&fabric, &*router, &sharing, false).unwrap();
             let by_parts = play(&mut by_parts, &starts, |by, flow, route, bytes| {
                 let parts = vec![1.0; route.len()];
-                by.start(&Entry { more: &More { parts: &parts, ..More::NONE }, ..Entry::new(flow, route, bytes) });
+                by.start(&Entry {
+                    options: &EntryOptions { parts: &parts, ..EntryOptions::NONE },
+                    ..Entry::new(flow, route, bytes)
+                });
             });
             let spec = FlowSpec { window: Some(Bytes(1 << 50).into()), ..FlowSpec::default() };
             let mut on_terms = FlowsOnTerms::new(&fabric, &*router, &spec, &sharing).unwrap();
@@ -86,7 +89,10 @@ fn a_message_on_two_paths_meets_half_of_the_others() {
     let mut flows = Flows::split(&fabric, &*router, &SharingSpec::default(), false).unwrap();
     let arrivals = play(&mut flows, &starts, |by, flow, links, bytes| {
         let parts = vec![1.0 / links.len() as f64; links.len()];
-        by.start(&Entry { more: &More { parts: &parts, ..More::NONE }, ..Entry::new(flow, links, bytes) });
+        by.start(&Entry {
+            options: &EntryOptions { parts: &parts, ..EntryOptions::NONE },
+            ..Entry::new(flow, links, bytes)
+        });
     });
     let third = 4e6 / (4.0 / 3.0 * 1e9) * 1e12;
     assert!((arrivals[0] - third).abs() < 1e-9 * third && (arrivals[1] - third).abs() < 1e-9 * third, "{arrivals:?}");
@@ -101,12 +107,12 @@ fn acknowledgements_take_their_part_on_the_way_back() {
     router.route(NodeId(0), NodeId(1), &mut there);
     router.route(NodeId(1), NodeId(0), &mut back);
     assert!(flows.wants().ways_back);
-    let more = More { way_back: &back, ..More::NONE };
-    flows.start(&Entry { more: &more, ..Entry::new(FlowId(0), &there, 1_000_000) });
+    let options = EntryOptions { way_back: &back, ..EntryOptions::NONE };
+    flows.start(&Entry { options: &options, ..Entry::new(FlowId(0), &there, 1_000_000) });
     flows.settle(Time::ZERO);
     assert_eq!(flows.rate(FlowId(0)), 1e9);
-    let more = More { way_back: &there, ..More::NONE };
-    flows.start(&Entry { more: &more, ..Entry::new(FlowId(1), &back, 1_000_000) });
+    let options = EntryOptions { way_back: &there, ..EntryOptions::NONE };
+    flows.start(&Entry { options: &options, ..Entry::new(FlowId(1), &back, 1_000_000) });
     flows.settle(Time::ZERO);
     // x + x / 4 = 1 GB/s on each link.
     assert!((flows.rate(FlowId(0)) - 8e8).abs() < 1e-3 && (flows.rate(FlowId(1)) - 8e8).abs() < 1e-3);

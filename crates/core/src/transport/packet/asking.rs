@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, MessageId, VertexId};
 use crate::rng::Mix;
-use crate::routing::{Path, Router, Start, UnderWay};
+use crate::routing::{Path, Router, StartingMessage, UnderWay};
 
 /// No link.
 const NONE: u32 = u32::MAX;
 
 /// State of packets that choose their own paths.
 #[derive(Debug)]
-pub(super) struct Asking {
+pub(super) struct PacketRouting {
     router: Arc<dyn Router>,
     /// By link: number of packets that wait for it at its switch, are on it, or are in the buffer behind it.
     known: UnderWay,
@@ -21,7 +21,7 @@ pub(super) struct Asking {
     /// By link: its start and its end.
     ends: Vec<Option<(VertexId, VertexId)>>,
     /// Messages by flow.
-    pub(super) messages: Vec<Asked>,
+    pub(super) messages: Vec<RoutedMessage>,
     pub(super) slots: Vec<Slot>,
     pub(super) free: Vec<u32>,
     draws: Mix,
@@ -30,8 +30,8 @@ pub(super) struct Asking {
 
 /// Message whose packets choose their own paths.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
-    pub(super) start: Option<Start>,
+pub(super) struct RoutedMessage {
+    pub(super) start: Option<StartingMessage>,
     /// Number of packets that have a slot, or had one.
     pub(super) entered: u64,
     /// Number of packets that have not left their source.
@@ -50,10 +50,10 @@ pub(super) struct Slot {
     pub(super) number: u64,
 }
 
-/// Smallest number of entries in [`Asked::carried`] at which those of one link are merged.
+/// Smallest number of entries in [`RoutedMessage::carried`] at which those of one link are merged.
 pub(super) const MERGE_FROM: usize = 256;
 
-impl Asking {
+impl PacketRouting {
     /// Creates the state with nothing under way; `None` if the rule has one route for each pair.
     pub(super) fn new(fabric: &Fabric, router: &Arc<dyn Router>) -> Option<Box<Self>> {
         router.choice()?;
@@ -98,7 +98,7 @@ impl Asking {
         // Each packet has its own random draws each time that it asks.
         let MessageId { src, index } = start.message;
         let index = self.draws.two(u64::from(index) | hop << 32, number) as u32;
-        let start = Start { message: MessageId { src, index }, ..start };
+        let start = StartingMessage { message: MessageId { src, index }, ..start };
         self.path.clear();
         let again = choice.choose_for_packet(start, over, &self.known, &mut self.path);
         if self.path.parts.is_empty() {
@@ -139,7 +139,7 @@ impl Asking {
 }
 
 #[cfg(test)]
-impl Asking {
+impl PacketRouting {
     /// Asserts that no packet waits for anything, and every slot is free.
     pub(super) fn assert_idle(&self) {
         assert!(self.known.iter().all(|&packets| packets == 0), "{:?}", self.known);

@@ -11,7 +11,7 @@ use super::tests::{fabric, rule, spec};
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::rng::Stream;
-use crate::routing::{Path, Router, Start, Steps};
+use crate::routing::{Path, Router, StartingMessage, Steps};
 
 /// Link and class.
 type Channel = (u32, u32);
@@ -185,8 +185,11 @@ fn every_way_of_a_packet_is_among_the_steps() {
             let mut at: Option<(u32, u32)> = None;
             let mut crossed = 0;
             loop {
-                let start =
-                    Start { src: NodeId(src), dst: NodeId(dst), message: MessageId { src: RankId(src), index } };
+                let start = StartingMessage {
+                    src: NodeId(src),
+                    dst: NodeId(dst),
+                    message: MessageId { src: RankId(src), index },
+                };
                 let mut path = Path::default();
                 let again = choice.choose_for_packet(start, at.map(|(link, _)| LinkId(link)), &known, &mut path);
                 if !path.parts.is_empty() {

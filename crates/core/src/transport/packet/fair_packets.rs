@@ -122,7 +122,7 @@ impl FairPackets {
     }
 
     /// Gives a queue its place in the turn of its link, if it has a packet that may go.
-    fn line_up(&mut self, net: &Net, number: u32) {
+    fn join_turn(&mut self, net: &Net, number: u32) {
         let queue = &self.queues[number as usize];
         // Behind the last hop, room is unlimited. Packets that have not been made yet ask behind the first
         // hop.
@@ -140,16 +140,16 @@ impl FairPackets {
     }
 
     /// Gives a queue its place in the turn of its link, and starts the link if it stands still.
-    fn push_on(&mut self, net: &mut Net, number: u32) {
-        self.line_up(net, number);
+    fn join_turn_and_start(&mut self, net: &mut Net, number: u32) {
+        self.join_turn(net, number);
         let link = self.queues[number as usize].key.2;
         if self.ports[link as usize].may_go_on() {
-            self.go_on(net, link);
+            self.start_link(net, link);
         }
     }
 
     /// Starts a free link. The room that this makes may let the link before it send, and so on.
-    fn go_on(&mut self, net: &mut Net, link: u32) {
+    fn start_link(&mut self, net: &mut Net, link: u32) {
         let mut free = self.send(net, link);
         while let Some(link) = free {
             free = self.send(net, link);
@@ -201,7 +201,7 @@ impl FairPackets {
             self.queues[number as usize].ahead += 1;
         }
         let origin = std::mem::replace(&mut self.origins[packet as usize], number);
-        self.line_up(net, number);
+        self.join_turn(net, number);
         net.schedule(time, link, packet);
         if latency > 0 {
             net.schedule_later(time.saturating_add(latency), link | ARRIVAL, packet);
@@ -213,14 +213,14 @@ impl FairPackets {
             return None;
         }
         self.queues[origin as usize].ahead -= 1;
-        self.line_up(net, origin);
+        self.join_turn(net, origin);
         let before = self.queues[origin as usize].key.2;
         self.tidy(origin);
         self.ports[before as usize].may_go_on().then_some(before)
     }
 
     /// Handles a packet that has crossed a link; returns true if its message has arrived.
-    fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
+    fn deliver_over_link(&mut self, net: &mut Net, packet: u32) -> bool {
         net.hops += 1;
         let crossed = self.packets.get(packet);
         crossed.place += 1;
@@ -244,7 +244,7 @@ impl FairPackets {
         self.append(number, packet);
         let port = &mut self.ports[link as usize];
         port.meter.comes(net.now);
-        self.push_on(net, number);
+        self.join_turn_and_start(net, number);
         self.ports[link as usize].settles(net.now);
         false
     }
@@ -261,7 +261,7 @@ impl Switching for FairPackets {
             self.left[flow as usize] = bytes;
             let number = self.queue((flow, 0, link));
             self.queues[number as usize].waiting = bytes.div_ceil(u64::from(net.packet_bytes));
-            return self.push_on(net, number);
+            return self.join_turn_and_start(net, number);
         }
         // The node has several links: each packet chooses now.
         let mut left = bytes;
@@ -273,23 +273,23 @@ impl Switching for FairPackets {
             let packet = self.add(Packet { place, next: NONE, bytes, last: left == 0, lane: 0 });
             let number = self.queue((flow, 0, net.link(place)));
             self.append(number, packet);
-            self.push_on(net, number);
+            self.join_turn_and_start(net, number);
         }
     }
 
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: packet, .. } = event;
         if link & ARRIVAL != 0 {
-            return self.hand_on(net, packet);
+            return self.deliver_over_link(net, packet);
         }
         net.count(link, -1);
         let place = self.packets.at(packet).place;
         let first = net.is_first(place);
-        self.go_on(net, link);
+        self.start_link(net, link);
         // The place may have moved, because a packet made meanwhile may have asked.
         let place = self.packets.at(packet).place;
         let departed = first && net.packet_departed(place);
-        let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, packet);
+        let arrived = net.links[link as usize].latency == 0 && self.deliver_over_link(net, packet);
         arrived | departed
     }
 

@@ -111,7 +111,7 @@ impl FairQueues {
 
     /// Gives a queue its place in the turn of its link, if it has a packet that may go; returns the link.
     #[inline(always)]
-    fn line_up(&mut self, place: usize) -> u32 {
+    fn join_turn(&mut self, place: usize) -> u32 {
         let [queue, ahead] = &mut self.queues[place..place + 2] else { return NONE };
         let link = queue.link;
         if queue.next == IDLE && queue.waiting > 0 && ahead.room > 0 {
@@ -125,16 +125,16 @@ impl FairQueues {
 
     /// Gives a queue its place in the turn of its link, and starts the link if it stands still.
     #[inline(always)]
-    fn push_on(&mut self, net: &mut Net, place: usize) {
-        let link = self.line_up(place);
+    fn join_turn_and_start(&mut self, net: &mut Net, place: usize) {
+        let link = self.join_turn(place);
         if self.ports[link as usize].may_go_on() {
-            self.go_on(net, link);
+            self.start_link(net, link);
         }
     }
 
     /// Starts a free link. The room that this makes may let the link before it send, and so on.
     #[inline]
-    fn go_on(&mut self, net: &mut Net, link: u32) {
+    fn start_link(&mut self, net: &mut Net, link: u32) {
         let mut free = self.send(net, link);
         while let Some(link) = free {
             free = self.send(net, link);
@@ -169,7 +169,7 @@ impl FairQueues {
         let time =
             if last { net.sending(link, self.messages[net.flow(place as u32) as usize].last_bytes) } else { wire.full };
         port.meter.sends(time);
-        self.line_up(place);
+        self.join_turn(place);
         net.schedule(time, link, place as u32);
         if latency > 0 {
             net.schedule_later(time.saturating_add(latency), link | ARRIVAL, place as u32);
@@ -177,13 +177,13 @@ impl FairQueues {
         if at_source {
             return None;
         }
-        let before = self.line_up(place - 1);
+        let before = self.join_turn(place - 1);
         self.ports[before as usize].may_go_on().then_some(before)
     }
 
     /// Handles a packet that has crossed the link of this place; returns true if its message has arrived.
     #[inline]
-    fn hand_on(&mut self, net: &mut Net, place: usize) -> bool {
+    fn deliver_over_link(&mut self, net: &mut Net, place: usize) -> bool {
         net.hops += 1;
         let queue = &mut self.queues[place + 1];
         let link = queue.link;
@@ -202,7 +202,7 @@ impl FairQueues {
         queue.waiting += 1;
         let port = &mut self.ports[link as usize];
         port.meter.comes(net.now);
-        self.push_on(net, place + 1);
+        self.join_turn_and_start(net, place + 1);
         self.ports[link as usize].settles(net.now);
         false
     }
@@ -216,7 +216,7 @@ impl Switching for FairQueues {
         let last_bytes = (bytes - (packets - 1) * size) as u32;
         self.messages[flow as usize] = MessageProgress { left: packets, last_bytes };
         self.under_way += 1;
-        self.push_on(net, flow as usize * self.stride);
+        self.join_turn_and_start(net, flow as usize * self.stride);
     }
 
     #[inline]
@@ -224,12 +224,12 @@ impl Switching for FairQueues {
         let Event { what: link, which: place, .. } = event;
         let place = place as usize;
         if link & ARRIVAL != 0 {
-            return self.hand_on(net, place);
+            return self.deliver_over_link(net, place);
         }
         let all_sent = place & (self.stride - 1) == 0 && self.queues[place].left == 0;
-        self.go_on(net, link);
+        self.start_link(net, link);
         let departed = all_sent && net.departed(place as u32);
-        let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, place);
+        let arrived = net.links[link as usize].latency == 0 && self.deliver_over_link(net, place);
         arrived | departed
     }
 

@@ -491,7 +491,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
 
     /// Handles a packet that has come to the end of a link; returns true if its message has arrived.
     #[inline]
-    fn hand_on(&mut self, net: &mut Net, link: u32, packet: u32) -> bool {
+    fn deliver_over_link(&mut self, net: &mut Net, link: u32, packet: u32) -> bool {
         net.hops += 1;
         let crossed = self.packets.get(packet);
         crossed.place += 1;
@@ -540,7 +540,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     fn note_stuck(&mut self, net: &Net, link: u32) {
         let output = &mut self.outputs[link as usize];
         if !output.sending {
-            output.meter.stands_still(net.now);
+            output.meter.record_idle(net.now);
         }
     }
 
@@ -604,7 +604,7 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: packet, .. } = event;
         if link & ARRIVAL != 0 {
-            return self.hand_on(net, link & !ARRIVAL, packet);
+            return self.deliver_over_link(net, link & !ARRIVAL, packet);
         }
         let output = &mut self.outputs[link as usize];
         output.sending = false;
@@ -627,7 +627,8 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         } else {
             sent.last && filled == SOURCE && net.departed(sent.place)
         };
-        let arrived = self.head.is_none() && net.links[link as usize].latency == 0 && self.hand_on(net, link, packet);
+        let arrived =
+            self.head.is_none() && net.links[link as usize].latency == 0 && self.deliver_over_link(net, link, packet);
         if filled != SOURCE {
             if ASKS {
                 net.count(filled, -1);

@@ -9,7 +9,7 @@ use crate::routing::{ChannelOrder, Router, Steps};
 const NO_RING: u8 = u8::MAX;
 
 /// Largest number of virtual channels; longer routes stay in the last one.
-pub(super) const MOST: u32 = 1024;
+pub(super) const MAX_CHANNELS: u32 = 1024;
 
 /// Rule by which packets change channels.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Lanes {
             Self::Turn(rings) => u32::from(rings.will_close(net, place)),
             Self::Classes(ranks) => match from {
                 NONE => 0,
-                _ => (lane + u32::from(ranks[to as usize] <= ranks[from as usize])).min(MOST - 1),
+                _ => (lane + u32::from(ranks[to as usize] <= ranks[from as usize])).min(MAX_CHANNELS - 1),
             },
         }
     }

@@ -48,7 +48,7 @@ impl Meter {
 
     /// Records that the link stops sending, although it could send if packets wait.
     #[inline]
-    pub fn stands_still(&mut self, now: u64) {
+    pub fn record_idle(&mut self, now: u64) {
         if self.queued > 0 && self.stuck == u64::MAX {
             self.stuck = now;
         }

@@ -149,7 +149,7 @@ impl Transport for Packets {
     }
 
     fn start(&mut self, entry: &Entry<'_>) {
-        match entry.more.asks {
+        match entry.options.asks {
             Some(start) => self.net.begin(entry.flow.0, start, entry.bytes),
             None => self.net.set_route(entry.flow.0, entry.links),
         }

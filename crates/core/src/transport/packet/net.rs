@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::asking::Asking;
+use super::asking::PacketRouting;
 use super::clock::{Clock, rounded};
 use super::pending::Pending;
 use super::spec::PacketSpec;
@@ -40,7 +40,7 @@ pub(super) struct Net {
     /// Number of places of a route, a power of two.
     pub stride: usize,
     /// State of packets that have routes of their own.
-    pub asking: Option<Box<Asking>>,
+    pub asking: Option<Box<PacketRouting>>,
     /// Messages that have arrived.
     pub arrivals: Vec<u32>,
     /// Messages that have left their senders, if asked for.
@@ -81,7 +81,7 @@ impl Net {
         // Each packet has an event when it has left, and on links with a latency another when it has arrived.
         let full = links.iter().map(|link| (link.full, 1));
         let delays = full.chain(links.iter().filter(|link| link.latency > 0).map(|link| (delay(link), 1))).collect();
-        let asking = Asking::new(fabric, router);
+        let asking = PacketRouting::new(fabric, router);
         // Room for the path to the first switch, if packets ask.
         let stride = if asking.is_some() { 4 } else { 0 };
         Self {

@@ -188,7 +188,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
 
     /// Starts the next packet of a link that has sent its packet.
     #[inline(always)]
-    fn go_on(&mut self, net: &mut Net, link: u32) {
+    fn start_link(&mut self, net: &mut Net, link: u32) {
         let port = &mut self.ports[link as usize];
         if port.taken == port.put {
             port.peak &= !SENDING;
@@ -235,7 +235,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
 
     /// Handles a packet that has crossed a link; returns true if its message has arrived.
     #[inline(always)]
-    fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
+    fn deliver_over_link(&mut self, net: &mut Net, packet: u32) -> bool {
         net.hops += 1;
         let mut packet = packet + 1;
         let mut link = net.link(packet & !LAST);
@@ -273,7 +273,7 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
         let port = &mut self.ports[link as usize];
         port.append(flow | TRAIN);
         if port.peak & SENDING == 0 {
-            self.go_on(net, link);
+            self.start_link(net, link);
         }
     }
 
@@ -284,10 +284,10 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
             fetch(port);
         }
         if link & ARRIVAL != 0 {
-            return self.hand_on(net, packet);
+            return self.deliver_over_link(net, packet);
         }
         let stride = self.stride;
-        self.go_on(net, link);
+        self.start_link(net, link);
         if ASKS && self.stride != stride {
             packet = net.renaming(stride)(packet & !LAST) | (packet & LAST);
         }
@@ -298,7 +298,7 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
         } else {
             packet & LAST != 0 && net.is_first(place) && net.departed(place)
         };
-        (self.ports[link as usize].peak & DELAYED == 0 && self.hand_on(net, packet)) | departed
+        (self.ports[link as usize].peak & DELAYED == 0 && self.deliver_over_link(net, packet)) | departed
     }
 
     fn port(&self, net: &Net, link: usize) -> Ticks {

@@ -150,8 +150,8 @@ impl<'de> Deserialize<'de> for Buffer {
 
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Buffer, E> {
                 match u32::try_from(value) {
-                    Ok(count) if (1..=MOST).contains(&count) => Ok(Buffer::Packets(count)),
-                    _ => Err(E::custom(format!("a buffer of {value} packets; write a number from 1 to {MOST}"))),
+                    Ok(count) if (1..=MAX_BUFFER).contains(&count) => Ok(Buffer::Packets(count)),
+                    _ => Err(E::custom(format!("a buffer of {value} packets; write a number from 1 to {MAX_BUFFER}"))),
                 }
             }
 
@@ -175,7 +175,7 @@ impl<'de> Deserialize<'de> for Buffer {
 }
 
 /// Largest limited buffer \[packets\].
-const MOST: u32 = 1 << 30;
+const MAX_BUFFER: u32 = 1 << 30;
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Buffer {
@@ -186,7 +186,7 @@ impl schemars::JsonSchema for Buffer {
         schemars::json_schema!({
             "type": ["integer", "string"],
             "minimum": 1,
-            "maximum": MOST,
+            "maximum": MAX_BUFFER,
             "pattern": "^(unlimited|[0-9]+)$",
             "description": "a number of packets, or \"unlimited\""
         })

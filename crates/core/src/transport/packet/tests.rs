@@ -7,9 +7,9 @@ use super::*;
 use crate::diagnostic::Sources;
 use crate::fabric::{FabricBuilder, Grid, Irregular, LinkRole};
 use crate::ids::{MessageId, NodeId, RankId, VertexId};
-use crate::routing::{RoutingSpec, Start};
+use crate::routing::{RoutingSpec, StartingMessage};
 use crate::topology::TopologySpec;
-use crate::transport::{Channel, More};
+use crate::transport::{Channel, EntryOptions};
 use crate::units::{Bandwidth, Bytes};
 
 /// Source, destination, bytes, start [ps].
@@ -111,8 +111,11 @@ pub(super) fn play_on(
         alone[i] = packets.alone(&route, bytes).unwrap();
         hops += bytes.div_ceil(spec.packet_size.0) * route.len() as u64;
         let message = MessageId { src: RankId(src), index: i as u32 };
-        let asks = packets.wants().to_ask.then_some(Start { src: NodeId(src), dst: NodeId(dst), message });
-        packets.start(&Entry { more: &More { asks, ..More::NONE }, ..Entry::new(FlowId(i as u32), &route, bytes) });
+        let asks = packets.wants().to_ask.then_some(StartingMessage { src: NodeId(src), dst: NodeId(dst), message });
+        packets.start(&Entry {
+            options: &EntryOptions { asks, ..EntryOptions::NONE },
+            ..Entry::new(FlowId(i as u32), &route, bytes)
+        });
         packets.settle(horizon);
     }
     Played { arrivals, alone, hops, packets, ways }

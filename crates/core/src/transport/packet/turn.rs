@@ -43,7 +43,7 @@ impl Port {
         self.sending = self.head != NONE;
         match self.sending {
             true => self.meter.goes_on(now),
-            false => self.meter.stands_still(now),
+            false => self.meter.record_idle(now),
         }
         self.sending
     }
@@ -53,7 +53,7 @@ impl Port {
     pub fn settles(&mut self, now: u64) {
         self.meter.stays();
         if !self.sending {
-            self.meter.stands_still(now);
+            self.meter.record_idle(now);
         }
     }
 }

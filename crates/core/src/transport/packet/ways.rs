@@ -1,22 +1,22 @@
 //! Routes of packets that choose their own paths. Each packet has its route in a slot, asks the rule when it
 //! comes to its first switch, and gives the slot back when it arrives.
 
-use super::asking::{Asked, Asking, MERGE_FROM, Slot, merge};
+use super::asking::{MERGE_FROM, PacketRouting, RoutedMessage, Slot, merge};
 use super::net::{ASK, NONE, Net};
 use crate::ids::LinkId;
-use crate::routing::{Path, Start};
+use crate::routing::{Path, StartingMessage};
 
 impl Net {
     /// Starts a message whose packets ask.
-    pub(super) fn begin(&mut self, flow: u32, start: Start, bytes: u64) {
+    pub(super) fn begin(&mut self, flow: u32, start: StartingMessage, bytes: u64) {
         let packets = bytes.div_ceil(u64::from(self.packet_bytes));
         let Some(asking) = &mut self.asking else { return };
         if asking.messages.len() <= flow as usize {
-            asking.messages.resize(flow as usize + 1, Asked::default());
+            asking.messages.resize(flow as usize + 1, RoutedMessage::default());
         }
         let message = &mut asking.messages[flow as usize];
         message.carried.clear();
-        *message = Asked {
+        *message = RoutedMessage {
             start: Some(start),
             entered: 0,
             to_leave: packets,
@@ -27,8 +27,9 @@ impl Net {
 
     /// Returns the link by which all packets of a message leave its node; [`NONE`] if there are several.
     pub(super) fn only_link(&self, flow: u32) -> u32 {
-        let start =
-            |asking: &Asking| asking.messages[flow as usize].start.map(|start| asking.only[start.src.0 as usize]);
+        let start = |asking: &PacketRouting| {
+            asking.messages[flow as usize].start.map(|start| asking.only[start.src.0 as usize])
+        };
         self.asking.as_deref().and_then(start).unwrap_or(NONE)
     }
 

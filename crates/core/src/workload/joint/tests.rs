@@ -5,9 +5,9 @@ use crate::ids::WakeId;
 
 /// Workload that notes its calls. It sends one message from rank 0 to rank 1 at its begin, and one more after
 /// a wake.
-struct Told<'a>(&'a std::cell::RefCell<Vec<String>>);
+struct CallRecorder<'a>(&'a std::cell::RefCell<Vec<String>>);
 
-impl Workload for Told<'_> {
+impl Workload for CallRecorder<'_> {
     fn ranks(&self) -> u32 {
         2
     }
@@ -39,7 +39,7 @@ fn a_part_sees_its_own_numbers_and_its_own_time_each_time_that_it_is_done() {
     let part = |told, start, repeat| Part {
         ranks: 2,
         start: Time::from_ps(start),
-        make: Some(Box::new(move |_| Box::new(Told(told)) as Box<dyn Workload>)),
+        make: Some(Box::new(move |_| Box::new(CallRecorder(told)) as Box<dyn Workload>)),
         own_clock: true,
         weight: 1.0,
         repeat,

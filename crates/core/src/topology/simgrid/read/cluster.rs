@@ -5,9 +5,9 @@ use roxmltree::Node;
 use super::super::cascade::cascade;
 use super::super::cluster::{MOST_HOSTS, MOST_LINKS, Regular, RegularShape, fat_tree, radical, torus};
 use super::super::element::Text;
-use super::super::platform::{Local, PlatformLink, PointKind, Star};
+use super::super::platform::{PlatformLink, PointKind, Star, ZoneRouting};
 use super::super::quantity;
-use super::{Named, Policy, Reader};
+use super::{NamedLinks, Policy, Reader};
 use crate::diagnostic::Diagnostic;
 use crate::units::{Bandwidth, Time};
 
@@ -57,7 +57,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             }
         }
         let cluster = self.cluster_attributes(node)?;
-        let zone = self.add_zone(cluster.id, around, Local::None);
+        let zone = self.add_zone(cluster.id, around, ZoneRouting::None);
         let first_point = self.platform.points.len();
         for number in &cluster.numbers {
             let name = format!("{}{number}{}", cluster.prefix, cluster.suffix);
@@ -88,7 +88,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let bandwidth = bandwidth.and_then(|text| self.mistakes.parse(text, "bandwidth", quantity::bandwidth));
         let latency = self.mistakes.required(node, "lat");
         let latency = latency.and_then(|text| self.mistakes.parse(text, "latency", quantity::latency));
-        if !matches!(self.platform.zones[zone].local, Local::Star(_)) {
+        if !matches!(self.platform.zones[zone].local, ZoneRouting::Star(_)) {
             self.mistakes.unsupported(node, "expected in a zone with routing=\"Cluster\" only");
             return;
         }
@@ -101,7 +101,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             let name = format!("{}{number}{}", prefix.value, suffix.value);
             let link = self.add_link(&format!("link_{name}"), id.span, bandwidth, latency, Policy::Split);
             let point = self.host(name, id.span, zone);
-            if let (Named::Two(up, down), Local::Star(star)) = (link, &mut self.platform.zones[zone].local) {
+            if let (NamedLinks::Two(up, down), ZoneRouting::Star(star)) = (link, &mut self.platform.zones[zone].local) {
                 star.private.insert(point, (vec![up], vec![down]));
             }
         }
@@ -208,22 +208,22 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Adds links from each host to the centre.
-    fn flat(&mut self, cluster: &Cluster<'a>, first_point: usize) -> Local {
+    fn flat(&mut self, cluster: &Cluster<'a>, first_point: usize) -> ZoneRouting {
         let Cluster { id, bandwidth, latency, policy, .. } = *cluster;
         let mut star = Star::default();
         for (i, number) in cluster.numbers.iter().enumerate() {
             let (mut out, mut into) = (Vec::new(), Vec::new());
             if let Some(limiter) = cluster.limiter {
                 let name = format!("{}_link_{number}_limiter", id.value);
-                if let Named::One(link) = self.add_link(&name, id.span, limiter, Time::ZERO, Policy::Shared) {
+                if let NamedLinks::One(link) = self.add_link(&name, id.span, limiter, Time::ZERO, Policy::Shared) {
                     out.push(link);
                     into.push(link);
                 }
             }
             let name = format!("{}_link_{number}", id.value);
             let (up, down) = match self.add_link(&name, id.span, bandwidth, latency, policy) {
-                Named::One(link) => (link, link),
-                Named::Two(up, down) => (up, down),
+                NamedLinks::One(link) => (link, link),
+                NamedLinks::Two(up, down) => (up, down),
             };
             out.push(up);
             into.insert(0, down);
@@ -231,15 +231,15 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
         if let Some((bandwidth, latency, policy)) = cluster.backbone {
             let name = format!("{}_backbone", id.value);
-            if let Named::One(link) = self.add_link(&name, id.span, bandwidth, latency, policy) {
+            if let NamedLinks::One(link) = self.add_link(&name, id.span, bandwidth, latency, policy) {
                 star.backbone = Some(link);
             }
         }
-        Local::Star(star)
+        ZoneRouting::Star(star)
     }
 
     /// Adds a fat-tree, torus or dragonfly. Its links have no names that a route could use.
-    fn regular(&mut self, cluster: &Cluster<'a>, shape: &RegularShape, first_point: usize) -> Local {
+    fn regular(&mut self, cluster: &Cluster<'a>, shape: &RegularShape, first_point: usize) -> ZoneRouting {
         let first = self.platform.links.len() as u32;
         let limited = cluster.limiter.is_some();
         let regular = Regular::new(shape.clone(), first, cluster.policy != Policy::Split, limited);
@@ -261,6 +261,6 @@ impl<'a, 'input> Reader<'a, 'input> {
                 shared: true,
             });
         }
-        Local::Regular { regular, first_point }
+        ZoneRouting::Regular { regular, first_point }
     }
 }

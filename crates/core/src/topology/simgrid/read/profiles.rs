@@ -3,8 +3,8 @@
 use roxmltree::Node;
 
 use super::super::element::Text;
-use super::super::profile::{Profile, Subject, timetable};
-use super::{Named, Reader};
+use super::super::profile::{ChangingProperty, Profile, timetable};
+use super::{NamedLinks, Reader};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// Content of a `<trace>`.
@@ -59,9 +59,9 @@ impl<'a, 'input> Reader<'a, 'input> {
             None => Some(None), // HOST_AVAIL
             Some(text) => self.mistakes.parse(text, "kind of trace", |text| match text.trim() {
                 "HOST_AVAIL" | "SPEED" | "POWER" => Ok(None),
-                "BANDWIDTH" => Ok(Some(Subject::Bandwidth)),
-                "LATENCY" => Ok(Some(Subject::Latency)),
-                "LINK_AVAIL" => Ok(Some(Subject::State)),
+                "BANDWIDTH" => Ok(Some(ChangingProperty::Bandwidth)),
+                "LATENCY" => Ok(Some(ChangingProperty::Latency)),
+                "LINK_AVAIL" => Ok(Some(ChangingProperty::State)),
                 _ => Err("expected HOST_AVAIL, SPEED, LINK_AVAIL, BANDWIDTH or LATENCY"),
             }),
         };
@@ -83,17 +83,19 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Reads the profile files that a `<link>` names.
-    pub(super) fn profile_files(&mut self, node: Node<'a, 'input>, named: Named) {
-        for (name, subject) in
-            [("bandwidth_file", Subject::Bandwidth), ("latency_file", Subject::Latency), ("state_file", Subject::State)]
-        {
+    pub(super) fn profile_files(&mut self, node: Node<'a, 'input>, named: NamedLinks) {
+        for (name, subject) in [
+            ("bandwidth_file", ChangingProperty::Bandwidth),
+            ("latency_file", ChangingProperty::Latency),
+            ("state_file", ChangingProperty::State),
+        ] {
             if let Some(file) = self.mistakes.attribute(node, name).filter(|file| !file.value.is_empty()) {
                 self.add_profile(named, subject, Trace { source: Source::File(file), period: None }, file.span);
             }
         }
     }
 
-    fn add_profile(&mut self, named: Named, subject: Subject, trace: Trace<'a>, span: Span) {
+    fn add_profile(&mut self, named: NamedLinks, subject: ChangingProperty, trace: Trace<'a>, span: Span) {
         let table = match trace.source {
             Source::Text(text, start) => timetable(text, trace.period)
                 .map_err(|(range, expected)| (self.mistakes.span(start + range.start..start + range.end), expected)),
@@ -109,8 +111,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         match table {
             Ok(table) => {
                 let links = match named {
-                    Named::One(link) => vec![link],
-                    Named::Two(up, down) => vec![up, down],
+                    NamedLinks::One(link) => vec![link],
+                    NamedLinks::Two(up, down) => vec![up, down],
                 };
                 let profile = |link| Profile { link, subject, table: table.clone(), span };
                 self.platform.profiles.extend(links.into_iter().map(profile));

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use roxmltree::Node;
 
 use super::super::element::Text;
-use super::super::platform::{Hop, Local, PointKind};
-use super::{Named, Reader};
+use super::super::platform::{Hop, PointKind, ZoneRouting};
+use super::{NamedLinks, Reader};
 use crate::diagnostic::Diagnostic;
 
 impl<'a, 'input> Reader<'a, 'input> {
@@ -17,8 +17,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         let (up, down) = (self.mistakes.required(node, "up"), self.mistakes.required(node, "down"));
         let point = id.and_then(|id| self.find_point(id).filter(|&point| self.is_in(point, zone, id)));
         let one = |reader: &mut Self, text: Option<Text<'a>>| match text.map(|text| (text, reader.find_link(text)))? {
-            (_, Some(Named::One(link))) => Some(link),
-            (text, Some(Named::Two(..))) => {
+            (_, Some(NamedLinks::One(link))) => Some(link),
+            (text, Some(NamedLinks::Two(..))) => {
                 let name = text.value.escape_debug();
                 let help = format!("write \"{name}_UP\" or \"{name}_DOWN\"");
                 let mistake = Diagnostic::new("link-direction", format!("`{name}` is two links")).at(text.span);
@@ -30,7 +30,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let (up, down) = (one(self, up), one(self, down));
         let (Some(point), Some(up), Some(down)) = (point, up, down) else { return };
         match &mut self.platform.zones[zone].local {
-            Local::Star(star) => {
+            ZoneRouting::Star(star) => {
                 if star.private.insert(point, (vec![up], vec![down])).is_some() {
                     self.mistakes.unsupported(node, "the links of this host are given already");
                 }
@@ -90,15 +90,15 @@ impl<'a, 'input> Reader<'a, 'input> {
         for (from, hop) in ways {
             let to = hop.to;
             let given = match &mut self.platform.zones[zone].local {
-                Local::Full(hops) => hops.insert((from, to), hop).is_some(),
-                Local::Graph(edges, paths) => {
+                ZoneRouting::Full(hops) => hops.insert((from, to), hop).is_some(),
+                ZoneRouting::Graph(edges, paths) => {
                     paths.entry(from).or_insert_with(OnceCell::new);
                     let hops = edges.entry(from).or_default();
                     let given = hops.iter().any(|other| other.to == to);
                     hops.push(hop);
                     given
                 }
-                Local::Star(_) | Local::Regular { .. } | Local::None => {
+                ZoneRouting::Star(_) | ZoneRouting::Regular { .. } | ZoneRouting::None => {
                     self.mistakes.unsupported(node, "expected in a zone with routing Full, Floyd or Dijkstra only");
                     return;
                 }
@@ -232,17 +232,17 @@ impl<'a, 'input> Reader<'a, 'input> {
         };
         let named = self.find_link(id)?;
         match (named, up) {
-            (Named::One(link), None) => Some((link, self.opposite(id.value, link))),
-            (Named::Two(a, b), Some(true)) => Some((a, b)),
-            (Named::Two(a, b), Some(false)) => Some((b, a)),
-            (Named::Two(..), None) => {
+            (NamedLinks::One(link), None) => Some((link, self.opposite(id.value, link))),
+            (NamedLinks::Two(a, b), Some(true)) => Some((a, b)),
+            (NamedLinks::Two(a, b), Some(false)) => Some((b, a)),
+            (NamedLinks::Two(..), None) => {
                 let message =
                     format!("`{}` is a SPLITDUPLEX link: a route uses one direction", id.value.escape_debug());
                 let mistake = Diagnostic::new("link-direction", message).at(id.span);
                 self.mistakes.add(mistake.label("expected direction=\"UP\" or \"DOWN\" with it"));
                 None
             }
-            (Named::One(_), Some(_)) => {
+            (NamedLinks::One(_), Some(_)) => {
                 let message = format!("`{}` is not a SPLITDUPLEX link: it has no directions", id.value.escape_debug());
                 let mistake =
                     Diagnostic::new("link-direction", message).at(direction.map_or(id.span, |text| text.span));
@@ -256,8 +256,8 @@ impl<'a, 'input> Reader<'a, 'input> {
     fn opposite(&self, name: &str, link: u32) -> u32 {
         let whole = name.strip_suffix("_UP").or_else(|| name.strip_suffix("_DOWN"));
         match whole.and_then(|whole| self.links.get(whole)) {
-            Some(&Named::Two(up, down)) if up == link => down,
-            Some(&Named::Two(up, down)) if down == link => up,
+            Some(&NamedLinks::Two(up, down)) if up == link => down,
+            Some(&NamedLinks::Two(up, down)) if down == link => up,
             _ => link,
         }
     }

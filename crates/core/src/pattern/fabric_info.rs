@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 ///
 /// A pattern assumes that each rank is on the node of its number, as with a regular placement. So a pattern
 /// against groups has its intended effect under that placement, and other placements scramble it.
-pub trait Ground {
+pub trait FabricInfo {
     /// Number of nodes.
     fn nodes(&self) -> u32;
 
@@ -26,7 +26,7 @@ pub trait Ground {
 }
 
 /// A number of nodes without further properties.
-impl Ground for u32 {
+impl FabricInfo for u32 {
     fn nodes(&self) -> u32 {
         *self
     }

@@ -33,7 +33,7 @@ pub(super) struct Edge {
 }
 
 /// Content of a node-link file.
-pub(super) struct Drawn {
+pub(super) struct NodeLinkGraph {
     pub directed: bool,
     pub vertices: Vec<Vertex>,
     pub edges: Vec<Edge>,
@@ -42,7 +42,7 @@ pub(super) struct Drawn {
 /// Number of mistakes at which reading stops.
 pub(super) const MOST_MISTAKES: usize = 20;
 
-impl Drawn {
+impl NodeLinkGraph {
     /// Returns the kind of each vertex.
     fn kinds(&self, mistakes: &mut Vec<Diagnostic>) -> Vec<VertexKind> {
         let hosts_hang = self.vertices.iter().any(|vertex| vertex.endpoints.is_some());

@@ -14,13 +14,13 @@ pub(super) struct Candidate {
 ///
 /// All paths of candidates from a place are equally long: their length is the distance of the place.
 #[derive(Default)]
-pub(super) struct LegalWays {
+pub(super) struct LegalPaths {
     /// Place, and the end of its candidates.
     pub places: Vec<(u32, u32)>,
     pub candidates: Vec<Candidate>,
 }
 
-impl LegalWays {
+impl LegalPaths {
     /// Returns the candidates of each place, nearest places first.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[Candidate])> {
         let mut start = 0;
@@ -56,7 +56,7 @@ const UP: u8 = 2;
 /// know where a message came from.
 ///
 /// Messages do not cross closed places; links of these are neither up nor down.
-pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> LegalWays {
+pub(super) fn legal_paths(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> LegalPaths {
     match ranks {
         None => shortest_ways(graph, target),
         Some(ranks) => ranked_ways(graph, target, ranks),
@@ -64,7 +64,7 @@ pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> L
 }
 
 /// Finds all shortest paths to `target`.
-fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
+fn shortest_ways(graph: &Graph, target: u32) -> LegalPaths {
     let mut levels = vec![NONE; graph.places() as usize];
     let mut order = vec![target];
     levels[target as usize] = 0;
@@ -77,7 +77,7 @@ fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
             continue;
         }
         let level = levels[to as usize] + 1;
-        for way in graph.into(to) {
+        for way in graph.links_into(to) {
             let from = way.place as usize;
             if levels[from] == NONE {
                 levels[from] = level;
@@ -89,7 +89,7 @@ fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
             }
         }
     }
-    let mut ways = LegalWays { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
+    let mut ways = LegalPaths { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
     let mut end = 0;
     for &place in &order[1..] {
         // From here on `counts` is the index of the next candidate of the place.
@@ -114,7 +114,7 @@ fn shortest_ways(graph: &Graph, target: u32) -> LegalWays {
 }
 
 /// Finds the shortest paths that never go up after down.
-fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
+fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalPaths {
     let mut levels = vec![NONE; graph.places() as usize];
     let mut kinds = vec![UNSEEN; graph.places() as usize];
     let rises =
@@ -131,7 +131,7 @@ fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
                 if (to != target && !graph.is_open(to)) || (kind == DOWN && kinds[to as usize] != DOWN) {
                     continue;
                 }
-                for way in graph.into(to) {
+                for way in graph.links_into(to) {
                     let from = way.place;
                     if kinds[from as usize] == UNSEEN && rises(from, to) == (kind == UP) {
                         // No message comes to a closed place from elsewhere: any link on is legal there.
@@ -145,7 +145,7 @@ fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
                 // A closed place may take any link.
                 for i in start..end {
                     let to = order[i];
-                    for way in graph.into(to) {
+                    for way in graph.links_into(to) {
                         let from = way.place;
                         if kinds[from as usize] == UNSEEN && !graph.is_open(from) && graph.is_open(to) {
                             kinds[from as usize] = UP;
@@ -159,10 +159,10 @@ fn ranked_ways(graph: &Graph, target: u32, ranks: &[u32]) -> LegalWays {
         start = end;
         level += 1;
     }
-    let mut ways = LegalWays { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
+    let mut ways = LegalPaths { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
     for &place in &order[1..] {
         let here = place as usize;
-        for way in graph.out(place) {
+        for way in graph.links_out_of(place) {
             let there = way.place as usize;
             let ends_or_passes = way.place == target || graph.is_open(way.place);
             // (A sum, since the level of a place that is not reached is the largest number.)
