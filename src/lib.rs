@@ -25,8 +25,8 @@
 //! ```
 //!
 //! `examples/` has more, one file each: one run, a custom topology, the sharing solver alone, a program built in code.
-//! `crates/output/examples` has a comparison with its picture. `docs/internals/architecture.md` explains how the parts fit
-//! together, and why.
+//! `crates/output/examples` has a comparison with its picture. `docs/internals/architecture.md` explains how the
+//! parts fit together, and why.
 //!
 //! # Features
 //!

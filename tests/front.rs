@@ -1,5 +1,5 @@
-//! The front example of the library: a comparison of two algorithms, and a workload of one's own on a fabric of one's
-//! own.
+//! Front example of the library: a comparison of two algorithms, and a workload of one's own on a fabric of
+//! one's own.
 
 use hayase::engine::Outcome;
 use hayase::fabric::{Fabric, FabricBuilder, Irregular, LinkRole};
@@ -10,10 +10,10 @@ use hayase::{Invalid, Loader, Network, RunOptions, Workload};
 
 #[test]
 fn a_scenario_is_named_loaded_and_run() -> Result<(), Invalid> {
-    // What `hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement regular` does.
+    // The same as `hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement regular`.
     let base = Loader::new().topology("fat-tree-54").pattern("all-to-all-simple-spread");
     let regular = base.clone().placement("regular").load_pattern()?.run(RunOptions::default()).report;
-    // 53 messages of 20 KB at 1 GB/s, one after the other: nothing is in each other's way.
+    // 53 messages of 20 KB at 1 GB/s, one after the other, without contention.
     assert_eq!(regular.head.makespan_s, 1060e-6);
 
     let random = base.placement("random").load_pattern()?.run(RunOptions::default()).report;
@@ -31,7 +31,7 @@ fn a_fabric_and_a_workload_are_a_few_lines() -> Result<(), Box<dyn std::error::E
     Ok(())
 }
 
-/// Nodes around one switch, each with a cable both ways: 1 GB/s, 1 us.
+/// Builds a fabric of nodes around one switch, each with a cable both ways: 1 GB/s, 1 us.
 fn star(nodes: u32) -> Fabric {
     let (mut fabric, switch) = (FabricBuilder::new("star", nodes, 1), VertexId(nodes));
     let (bandwidth, latency) = (Bandwidth::from_bytes_per_second(1e9), Time::from_seconds(1e-6));
@@ -42,7 +42,7 @@ fn star(nodes: u32) -> Fabric {
     fabric.finish(Irregular)
 }
 
-/// A token of 1 KB that ranks hand on in a ring.
+/// Token of 1 KB that ranks pass on around a ring.
 struct Token {
     ranks: u32,
     hops: u32,

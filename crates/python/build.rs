@@ -1,14 +1,14 @@
-//! Links the extension so that it is smaller, and smaller still in a wheel, where the linker can.
+//! Links the extension so that it is smaller, and in a wheel smaller still if the linker can.
 //!
-//! - One of functions that are the same is kept, as in the program (`crates/cli/build.rs`).
-//! - Functions that resemble each other stand side by side: what compresses wheels (deflate) looks back 32 KB,
-//!   and copies of sorting, reading and dropping for each type are all over the code.
+//! - Identical functions are merged, as in the program (`crates/cli/build.rs`).
+//! - Similar functions stand side by side. Wheels are compressed by deflate, which looks back 32 KB, and the code holds
+//!   copies of sorting, reading and dropping for each type.
 
 #[expect(dead_code, reason = "it is the build script of another package")]
 #[path = "../cli/build.rs"]
 mod program;
 
-/// What asks for an order that compresses well: LLD has it since version 20.
+/// Linker option for an order that compresses well; LLD has it since version 20.
 const SORT: &str = "-Wl,--bp-compression-sort=function";
 
 fn main() {

@@ -1,4 +1,4 @@
-"""What tests and doctests have in common."""
+"""Setup of tests and doctests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 import hayase
 
-#: Not executed: what a type checker reads, and notebooks, which `notebooks/run` executes.
+#: Not collected: files for a type checker, and notebooks, which `notebooks/run` executes.
 collect_ignore_glob = ["tests/typing/*", "notebooks/*"]
 
 
 @pytest.fixture(autouse=True)
 def _names(doctest_namespace: dict[str, Any]) -> None:
-    """Examples in docstrings say what a user says who has imported these."""
+    """Imports the names that examples in docstrings use."""
     doctest_namespace.update(hayase=hayase, Topology=hayase.Topology, Pattern=hayase.Pattern)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes python/hayase/reports.py, the types of reports, from their JSON schema (src/report/schema.json).
 
-`reports.py --check` says whether the file is what the schema says, and writes nothing.
+`reports.py --check` fails if the file differs from the schema, and writes nothing.
 """
 
 import json
@@ -30,13 +30,13 @@ SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 
 
 def said_of(schema: Any) -> str:
-    """What the schema says, in a line, without the escapes of rustdoc."""
+    """Returns the description of a schema in one line, without the escapes of rustdoc."""
     text = schema.get("description", "") if isinstance(schema, dict) else ""
     return " ".join(text.replace("\\[", "[").replace("\\]", "]").split())
 
 
 def type_of(schema: Any) -> str:
-    """The type of what this schema allows."""
+    """Returns the type that a schema allows."""
     if not isinstance(schema, dict):
         return "Any"
     if "$ref" in schema:
@@ -59,12 +59,12 @@ def type_of(schema: Any) -> str:
 
 
 def union(types: Any) -> str:
-    """One of several types, each once."""
+    """Returns the union of types, each once."""
     return " | ".join(dict.fromkeys(types))
 
 
 def class_of(name: str, schema: dict[str, Any]) -> str:
-    """The definition of a type by its name."""
+    """Returns the definition of a type."""
     text = said_of(schema)
     if "properties" not in schema:
         said = f"#: {text}\n" if text else ""
@@ -82,7 +82,7 @@ def class_of(name: str, schema: dict[str, Any]) -> str:
 
 
 def written() -> str:
-    """The whole file."""
+    """Returns the whole file."""
     schema = json.loads(SCHEMA.read_text())
     parts = [class_of(name, schema["$defs"][name]) for name in sorted(schema["$defs"])]
     return HEAD + "".join("\n\n" + part for part in parts)

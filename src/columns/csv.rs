@@ -139,7 +139,7 @@ pub fn quoted(writer: &mut (impl Write + ?Sized), value: &str) -> io::Result<()>
     write!(writer, "\"{}\"", value.replace('"', "\"\""))
 }
 
-/// Writes a value of JSON: a text as it is, nothing for `null`, a list or an object as JSON.
+/// Writes a value of JSON: a text without its quotes, nothing for `null`, a list or an object as JSON.
 ///
 /// # Errors
 /// Failures of `writer`.

@@ -4,8 +4,9 @@
 //! taken and replaced by that worker's next time. There are two queues:
 //!
 //! * [`Keyed`], the `priority-queue` crate, in which any worker's time may be set at any moment;
-//! * [`Tournament`], a tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1). Only the winner's time changes,
-//!   so a change walks one path to the root and compares once per level, without a branch that depends on the outcome.
+//! * [`Tournament`], a tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1). Only the winner's time
+//!   changes, so a change walks one path to the root and compares once per level, without a branch that depends
+//!   on the outcome.
 //!
 //! `benches/master_slave.rs` compares them. With the tournament a million tasks on a thousand workers take
 //! tens of milliseconds.

@@ -39,7 +39,8 @@ impl Texts {
         self.expanded(table, 0)
     }
 
-    /// Reports a setting of one choice where a flag makes another one: `transport.packet.buffer` under `--transport flow`.
+    /// Reports a setting of one choice where a flag makes another one: `transport.packet.buffer` under
+    /// `--transport flow`.
     pub(super) fn check_choice(&mut self, layer: &Table, assignment: &str) {
         let key = assignment.split('=').next().unwrap_or_default().trim();
         let Some((table, _)) = key.split_once('.') else { return };

@@ -195,8 +195,9 @@ impl Loader {
         self.with(Part::Slow { flag: "--straggler", text: straggler.to_owned() })
     }
 
-    /// Removes settings of other choices of a table than `value`, if `values` has these choices: a comparison of `flow` and
-    /// `packet:iq` applies `transport.packet.buffer` to the second.
+    /// Removes settings of other choices of a table than `value`, if `values` has these choices.
+    ///
+    /// Example: a comparison of `flow` and `packet:iq` applies `transport.packet.buffer` to the second.
     #[must_use]
     pub(crate) fn for_choice(mut self, table: &str, value: &str, values: &[String]) -> Self {
         fn choice(value: &str) -> &str {

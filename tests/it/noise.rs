@@ -361,7 +361,8 @@ fn workers_of_a_farm_are_slow_in_closed_form_and_over_a_fabric() {
     };
     for fabric in ["", STAR] {
         close(time(&[], fabric), 10e-3);
-        // Two workers execute 2 tasks a ms, the two at half the speed 1: 40 tasks take 14 ms, the last ones side by side.
+        // The two fast workers execute 2 tasks a ms, the two at half the speed 1 task a ms: 40 tasks take 14 ms,
+        // the last ones side by side.
         close(time(&["1-2=50%"], fabric), 14e-3);
     }
     let mistake = |flag: &str| {

@@ -1,4 +1,4 @@
-// What a reader of the page can rely on, in a real browser: `node test.js FOLDER`, with the pages that
+// Tests of the page in a real browser: `node test.js FOLDER`, with the pages that
 // `cargo run -p hayase-advice-page --example demo -- FOLDER` writes. SCREENSHOTS names a folder for pictures.
 
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ const folder = resolve(process.argv[2] ?? ".");
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox"] });
 let failed = 0;
 
-/** Opens a page without network; whatever it says on the console, or loads, is a mistake. */
+/** Opens a page without network. Any text on the console and any request is a failure. */
 async function open(name, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, offline: true, ...options });
   const page = await context.newPage();
@@ -42,7 +42,7 @@ async function test(name, file, body, options) {
   await page?.context().close();
 }
 
-/** The page draws in the next frame. */
+/** Waits for the next frame, in which the page draws. */
 const drawn = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
 const seen = async page => {
   await drawn(page);
@@ -119,9 +119,9 @@ await test("a page of a program without regions does not speak of them", "empty.
 
 await test("the critical path is drawn when asked for, from the first rank that holds the others up to the last", "gauss.html", async page => {
   const pieces = async () => { await drawn(page); return page.locator("#timeline").evaluate(canvas => +canvas.dataset.path); };
-  /** Pixels of a colour in the rows. */
+  /** Counts the pixels of a colour in the rows. */
   const dark = () => page.locator("#timeline").evaluate(canvas => {
-    // Read from a copy: reading a canvas makes it slow, and the browser says so.
+    // A copy is read, because reading a canvas makes it slow, about which the browser warns.
     const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height }).getContext("2d");
     copy.drawImage(canvas, 0, 0);
     const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
@@ -159,7 +159,7 @@ await test("a message that is picked lights the lines of both ends", "gauss.html
   const { messages } = await seen(page);
   assert.ok(messages > 0 && messages <= 3000, `${messages}`);
   const box = await page.locator("#timeline").boundingBox();
-  // Somewhere between the first two rows there is a message: the ring passes there.
+  // The ring has a message between the first two rows.
   let said = "";
   for (let x = 80; x < box.width - 10 && !said.startsWith("message"); x += 6) {
     await page.mouse.click(box.x + x, box.y + 20 + (box.height - 20) / 16);
@@ -183,7 +183,7 @@ await test("behind a line is every call of it", "gauss.html", async page => {
   assert.deepEqual(new Set(await rows.locator("span:first-child").allTextContents()), new Set(["3"]));
   await page.locator("#view-events .grid").evaluate(grid => { grid.scrollTop = 22 * 2_000; });
   await drawn(page);
-  // A row stands for several calls, or is one.
+  // A row stands for one call or several.
   const row = rows.nth(8), [event, , , what] = await row.locator("span:nth-child(n + 2):nth-child(-n + 5)").allTextContents();
   await row.click();
   await page.click("#tab-timeline");
@@ -277,7 +277,7 @@ await test("three hundred ranks are rows to scroll and blocks of a matrix", "wid
   await page.locator("#rows").evaluate(box => { box.scrollTop = 1000; });
   assert.ok((await seen(page)).spans > 0);
   for (const tab of ["hot", "traffic", "use"]) await page.click(`#tab-${tab}`);
-  // No advice was left out of all together, and nothing is said of it.
+  // No advice was left out of the total, so there is no remark.
   assert.match(await page.locator("#together").textContent(), /%\)$/);
 });
 
@@ -289,7 +289,7 @@ await test("where others are waited for is dark, and the names of ranks say how 
   const used = await page.evaluate(() => data.uses.map(([ns]) => ns[3] / data.end));
   shares.forEach((share, rank) => assert.ok(Math.abs(share - used[rank]) < 0.01, `rank ${rank}: ${share} ${used[rank]}`));
   assert.equal(await page.locator("#kinds .swatch").count(), 9);
-  /** By brightness, the shades of the legend: each darker or denser than the one before, against light and against dark. */
+  /** Shades of the legend by brightness: each darker or denser than the one before, on light and dark backgrounds. */
   const contrast = () => page.evaluate(() => {
     const box = document.createElement("canvas"), ink = box.getContext("2d");
     const rgb = colour => { ink.fillStyle = colour; ink.fillRect(0, 0, 1, 1); return [...ink.getImageData(0, 0, 1, 1).data].slice(0, 3).reduce((a, b) => a + b, 0) / 3; };
@@ -318,7 +318,7 @@ await test("it is readable on a narrow screen", "gauss.html", async page => {
   assert.ok((await seen(page)).spans > 0);
 }, { viewport: { width: 480, height: 900 } });
 
-// How fluid it is: told, not judged, since machines differ.
+// The frame rate is printed but not judged, because machines differ.
 {
   const page = await open("gauss.html");
   const zoom = () => page.evaluate(async () => {
@@ -339,7 +339,7 @@ await test("it is readable on a narrow screen", "gauss.html", async page => {
 }
 await browser.close();
 
-// The log against the schema that its standard publishes.
+// The log is checked against the published schema of its standard.
 const require = createRequire(import.meta.url);
 const schema = JSON.parse(readFileSync(require.resolve("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json")));
 const Ajv = require("ajv");

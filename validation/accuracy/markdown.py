@@ -1,4 +1,4 @@
-"""Tables of the documents that scripts write."""
+"""Tables that scripts write into documents."""
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -23,14 +23,14 @@ def table(head, rows):
 
 
 def put(name, text, write):
-    """Prints a table, or writes it into docs/ between `<!-- NAME -->` and `<!-- end -->`, wherever that stands."""
+    """Prints a table, or writes it between `<!-- NAME -->` and `<!-- end -->` of the page of docs/ that has these lines."""
     if not write:
         print(f"{name}:\n\n{text}")
         return
-    for path in sorted((ROOT / "docs").glob("*.md")):
+    for path in sorted((ROOT / "docs").rglob("*.md")):
         before, begin, rest = path.read_text().partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition("<!-- end -->\n")
         if begin and end:
             path.write_text(before + begin + text + end + after)
             return
-    raise SystemExit(f"docs/*.md: there is no `<!-- {name} -->` with `<!-- end -->` behind it")
+    raise SystemExit(f"no page of docs/ has `<!-- {name} -->` with `<!-- end -->` after it")

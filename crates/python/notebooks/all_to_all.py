@@ -1,13 +1,13 @@
 # %% [markdown]
 # # All-to-alls side by side
 #
-# Which algorithm of an all-to-all is the fastest, on which fabric, and does it matter where the ranks are?
+# This notebook compares algorithms of an all-to-all on two fabrics, with ranks in order and at random places.
 
 # %%
 import hayase
 
 # %% [markdown]
-# One run: 54 nodes on a fat-tree, each sends 20 KB to every other, ranks scattered over the nodes.
+# One run: 54 nodes on a fat-tree, each sends 20 KB to every other node, with ranks scattered over the nodes.
 
 # %%
 run = hayase.run(
@@ -21,8 +21,8 @@ run = hayase.run(
 run
 
 # %% [markdown]
-# It takes two and a half times its bound. The bandwidth of all messages over time says why: 54 nodes could send
-# 54 GB/s, and messages hold each other up so that it is 22 to 30 all the time; at the end ranks are done one after
+# It takes two and a half times its bound. The bandwidth of all messages over time shows the reason. 54 nodes could send
+# 54 GB/s, but messages delay each other, so that the bandwidth is 22 to 30 GB/s. At the end ranks finish one after
 # another.
 
 # %%
@@ -32,7 +32,7 @@ run.plot();
 run.plot("links");
 
 # %% [markdown]
-# Messages are arrays that nobody copied. How much longer than alone was a message under way?
+# Messages are arrays without a copy. The slowdown of a message is its time under way over its time alone.
 
 # %%
 import numpy as np
@@ -47,7 +47,7 @@ print(
 assert slowdown.min() > 0.999
 
 # %% [markdown]
-# Algorithms, placements and fabrics side by side, with 8 seeds each where there is anything random.
+# Algorithms, placements and fabrics side by side, with 8 seeds for each random configuration.
 
 # %%
 table = hayase.compare(

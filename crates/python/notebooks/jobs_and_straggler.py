@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Two jobs, and a straggler
 #
-# Jobs that share a fabric delay each other; so does a rank that is slow.
+# Jobs that share a fabric delay each other. A slow rank delays the other ranks.
 
 # %%
 import hayase
 
 # %% [markdown]
 # ## Two jobs on one fat-tree
-# A transposition and a training that adds up its gradients three times, on half of the nodes each, scattered.
+# A transposition and a training that reduces its gradients three times, each on half of the nodes, scattered.
 
 # %%
 transpose = {"all-to-all": {"algorithm": "random-order", "size": "20 KB"}}
@@ -27,7 +27,7 @@ shared.plot();
 shared.plot("interference");
 
 # %% [markdown]
-# On leaf switches of its own, each is as fast as alone:
+# With leaf switches of their own, both jobs are as fast as alone:
 
 # %%
 apart = hayase.run("fat-tree-54", jobs=[{**job, "placement": "by-leaf"} for job in jobs])
@@ -39,7 +39,7 @@ assert max(job["slowdown"] for job in apart["jobs"]) < min(
 
 # %% [markdown]
 # ## A straggler
-# Rank 3 of a conjugate-gradient benchmark computes at half its speed. How much does that cost, and whom does it reach?
+# Rank 3 of a conjugate-gradient benchmark computes at half its speed. The report has the cost and the delayed ranks.
 
 # %%
 slow = hayase.run("torus-4x4", "npb-cg-W-16", straggler="3=50%")

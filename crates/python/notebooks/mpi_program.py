@@ -1,8 +1,8 @@
 # %% [markdown]
 # # An MPI program, recorded and predicted
 #
-# A solver (conjugate gradients, `examples/guide/solver.c`) is run once under the recorder, and then played on machines
-# and networks that are not here. Where there is no MPI, a shipped recording takes its place.
+# A solver (conjugate gradients, `examples/guide/solver.c`) is run once under the recorder, and then played on other
+# machines and networks. Without MPI, a shipped recording takes its place.
 
 # %%
 import os
@@ -31,7 +31,7 @@ if missing:
     print(f"There is no {' and no '.join(missing)} here:")
     print("the recording that is shipped, NAS LU on 16 ranks, is used instead.")
 else:
-    # Open MPI wants to be told that a container runs as root and has few cores.
+    # Open MPI needs these settings in a container that runs as root and has few cores.
     environment = {
         **os.environ,
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -55,7 +55,7 @@ else:
 
 # %% [markdown]
 # ## Play it on a machine
-# What each rank does is that of the recorded run; what messages cost is that of the machine, and of the fabric.
+# Ranks compute as in the recorded run; machine and fabric determine the costs of messages.
 
 # %%
 played = hayase.replay(
@@ -71,7 +71,7 @@ played.plot("timeline");
 
 # %% [markdown]
 # ## On several machines
-# The same recording, elsewhere.
+# The same recording on another machine.
 
 # %%
 machines = ("infiniband-hdr", "myrinet")
@@ -81,8 +81,8 @@ for machine, time in times.items():
 assert times["myrinet"] > times["infiniband-hdr"]
 
 # %% [markdown]
-# ## What would help?
-# Each parameter of the machine halved and doubled.
+# ## Sensitivity
+# Each parameter of the machine is halved and doubled; then advice on the program.
 
 # %%
 hayase.plot(hayase.whatif(recording, machine="myrinet"));

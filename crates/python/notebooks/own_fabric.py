@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A fabric of one's own, from networkx
 #
-# Any graph is a fabric: vertices are nodes or switches, edges have a bandwidth [B/s] and a latency [s].
+# Any graph can be a fabric: vertices are nodes or switches, edges have a bandwidth [B/s] and a latency [s].
 
 # %%
 import networkx as nx
@@ -11,7 +11,7 @@ import hayase
 
 # %% [markdown]
 # ## A star
-# Vertices with one neighbour are nodes, where nothing says what they are.
+# If vertices have no attribute `kind`, those with one neighbour are nodes.
 
 # %%
 star = hayase.Topology.from_networkx(nx.star_graph(8), bandwidth=1e9, latency=1e-6, name="star")
@@ -24,12 +24,12 @@ assert abs(all_to_all.makespan - 7 * (20e-6 + 2e-6)) < 1e-12
 
 # %% [markdown]
 # ## Switches in a random regular graph
-# 24 switches with five cables each to others, and two nodes a switch: what is known as a jellyfish.
+# 24 switches with five cables each to other switches, and two nodes per switch: a Jellyfish network.
 
 
 # %%
 def with_nodes(switches: nx.Graph, each: int, bandwidth: float) -> nx.Graph:
-    """The graph of switches with so many nodes on each."""
+    """Returns the graph of switches with `each` nodes on each switch."""
     graph = nx.Graph()
     for number, switch in enumerate(sorted(switches)):
         graph.add_node(("s", switch), kind="switch")
@@ -53,7 +53,7 @@ random_regular = fabrics["random regular"]
 random_regular.plot();
 
 # %% [markdown]
-# The same messages on both, with all shortest paths used at once:
+# The same messages on both, with each message divided over all shortest paths:
 
 # %%
 for name, fabric in fabrics.items():
@@ -64,7 +64,7 @@ for name, fabric in fabrics.items():
 
 # %% [markdown]
 # ## Own messages, own placement
-# A traffic matrix: every rank sends much to its neighbours and little to others.
+# A traffic matrix: every rank sends much to its neighbours and little to other ranks.
 
 # %%
 ranks = random_regular.nodes
@@ -81,8 +81,8 @@ for name, placement in placements.items():
     print(f"{name:10} {result.makespan * 1e6:8.2f} us")
 
 # %% [markdown]
-# ## And back
-# Every shipped fabric is a graph of networkx.
+# ## Fabrics as graphs
+# Every shipped fabric can be converted to a graph of networkx.
 
 # %%
 dragonfly = hayase.Topology("dragonfly-72")
@@ -91,7 +91,7 @@ print(graph, "diameter", nx.diameter(nx.Graph(graph)))
 dragonfly
 
 # %% [markdown]
-# What is wrong with a graph is said at once, and by the names of its vertices.
+# All mistakes of a graph are reported at once, with the names of its vertices.
 
 # %%
 broken = nx.Graph()

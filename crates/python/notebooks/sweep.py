@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A sweep, on all cores, on Dask and on Slurm
 #
-# A plan has a grid; each of its points is run once and kept. A shard is what one worker does of it, so that any engine
-# that calls functions or starts processes can run a sweep.
+# A plan has a grid; each of its points is run once and kept. A shard is the part of one worker, so any engine that
+# calls functions or starts processes can run a sweep.
 
 # %%
 import shutil
@@ -39,14 +39,14 @@ hayase.plot(table);
 hayase.plot(table, "heat");
 
 # %% [markdown]
-# Against labelled axes, by xarray:
+# With labelled axes, by xarray:
 
 # %%
 cube = hayase.to_xarray(table)
 cube["makespan"].mean("seed").to_pandas()
 
 # %% [markdown]
-# The same again costs next to nothing: what is there is not run again.
+# A second call costs almost nothing, because finished points are not run again.
 
 # %%
 again = hayase.sweep(plan, work / "here")
@@ -54,13 +54,13 @@ assert again["makespan"].equals(table["makespan"])
 
 # %% [markdown]
 # ## On Dask
-# Many more shards than workers even out their run times. Workers are processes of their own; a cluster of
+# Many more shards than workers balance their run times. Workers are processes of their own; a cluster of
 # `dask_jobqueue.SLURMCluster` is used in the same way.
 
 
 # %%
 def shard(plan: dict, out: str, number: int, of: int) -> int:
-    """What one worker does: its part of the points; returns how many it ran."""
+    """Runs the points of one shard; returns their number."""
     import hayase
 
     return hayase.sweep(plan, out, shard=(number, of), threads=1).attrs["report"]["run"]
@@ -83,7 +83,7 @@ assert from_dask["makespan"].equals(table["makespan"])
 
 # %% [markdown]
 # ## On Slurm
-# dask-jobqueue starts its workers as jobs. Where no Slurm answers, this part says so and is passed over.
+# dask-jobqueue starts its workers as jobs. Without Slurm this part is skipped.
 
 
 # %%
@@ -110,7 +110,7 @@ if slurm_answers():
         log_directory=str(work),
         local_directory=str(work),
         scheduler_options={"dashboard_address": None},
-        # What the memory of a node is, is for Slurm to say where it counts it.
+        # Slurm knows the memory of its nodes, if it counts memory.
         job_directives_skip=["--mem"],
     )
     with cluster, Client(cluster) as client:
@@ -125,8 +125,8 @@ else:
     print("No Slurm answers here (`sinfo`): passed over. On a cluster this cell runs as it is.")
 
 # %% [markdown]
-# Without Python on the nodes it is an array of the program, which `hayase sweep plan.toml -o out --submit slurm`
-# writes:
+# Without Python on the nodes, an array of jobs runs the program. `hayase sweep plan.toml -o out --submit slurm` writes
+# it:
 #
 # ```
 # sbatch --array=0-63 --wrap 'hayase sweep plan.toml -o out --shard $SLURM_ARRAY_TASK_ID/64 -j $SLURM_CPUS_PER_TASK'

@@ -1,8 +1,9 @@
-//! The Arrow C data interface: a table as a stream of one batch whose buffers are the columns themselves.
+//! Arrow C data interface: a table as a stream of one batch whose buffers are the columns themselves.
 //!
-//! Source: <https://arrow.apache.org/docs/format/CDataInterface.html>, `CStreamInterface.html`. A structure belongs to
-//! whoever holds it until its `release` has been called, which sets `release` to null; who moves one out of a capsule
-//! does that to what stays there. Structures may be released in any order and by any thread.
+//! Source: <https://arrow.apache.org/docs/format/CDataInterface.html>, `CStreamInterface.html`. The holder of
+//! a structure owns it until its `release` is called, which sets `release` to null. Moving a structure out of
+//! a capsule sets `release` of the one left behind to null. Structures may be released in any order and by
+//! any thread.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
@@ -49,8 +50,8 @@ pub struct Stream {
     private_data: *mut c_void,
 }
 
-// SAFETY: what the pointers lead to is owned by the structure (boxes) or shared and never written to (columns), and
-// nothing of it belongs to a thread.
+// SAFETY: the targets of the pointers are owned by the structure (boxes) or shared and never written to (columns), and
+// none of them is bound to a thread.
 unsafe impl Send for Schema {}
 // SAFETY: as for `Schema`.
 unsafe impl Send for Stream {}
@@ -58,7 +59,7 @@ unsafe impl Send for Stream {}
 impl Drop for Schema {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: it has not been released, for then it would be null, and it is ours.
+            // SAFETY: the schema has not been released, because `release` is not null, and we own it.
             unsafe { release(self) };
         }
     }
@@ -73,29 +74,29 @@ impl Drop for Stream {
     }
 }
 
-/// What a schema points to.
+/// Data that a schema points to.
 struct OfSchema {
-    /// Both are only pointed to.
+    /// Kept alive for the pointer of the schema, like the children.
     _name: CString,
     children: Vec<*mut Schema>,
 }
 
-/// What an array points to.
+/// Data that an array points to.
 struct OfArray {
     buffers: Vec<*const c_void>,
     children: Vec<*mut Array>,
-    /// The buffers are in here.
+    /// Owner of the buffers.
     _columns: Arc<Columns>,
 }
 
-/// What a stream hands out, once.
+/// Data of a stream: the columns, handed out once.
 struct OfStream {
     columns: Arc<Columns>,
     is_done: bool,
 }
 
 fn schema_of(name: &str, format: &'static CStr, children: Vec<Schema>) -> Schema {
-    // A name has no zero in it but by intent; then it ends there.
+    // A name that contains a zero byte ends there.
     let name = CString::new(name.split('\0').next().unwrap_or_default()).unwrap_or_default();
     let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
     let mut own = Box::new(OfSchema { _name: name, children });
@@ -112,13 +113,13 @@ fn schema_of(name: &str, format: &'static CStr, children: Vec<Schema>) -> Schema
     }
 }
 
-/// The types of the columns, as a structure of them.
+/// Returns the types of the columns, as a structure of them.
 pub fn schema(columns: &Columns) -> Schema {
     let children = columns.iter().map(|named| schema_of(&named.name, named.values.memory().2, Vec::new()));
     schema_of("", c"+s", children.collect())
 }
 
-/// Called by whoever holds the schema, once.
+/// Releases a schema; its holder calls it once.
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
     // SAFETY: the caller holds a schema that was not released; its private data is the box that `schema_of` made, and
     // its children are boxes from there, which may have been moved out of (then their own `release` is null).
@@ -148,7 +149,7 @@ fn array_of(length: usize, buffers: Vec<*const c_void>, children: Vec<Array>, co
     }
 }
 
-/// All rows, as a structure of the columns; no value is missing, so there is no bitmap.
+/// Returns all rows, as a structure of the columns. No value is missing, so there is no bitmap.
 fn array(columns: &Arc<Columns>) -> Array {
     let of = |named: &Named| {
         let mut buffers = vec![ptr::null(), named.values.memory().0];
@@ -161,7 +162,7 @@ fn array(columns: &Arc<Columns>) -> Array {
     array_of(length, vec![ptr::null()], columns.iter().map(of).collect(), columns)
 }
 
-/// Called by whoever holds the array, once.
+/// Releases an array; its holder calls it once.
 unsafe extern "C" fn release_array(array: *mut Array) {
     // SAFETY: as for `release_schema`; a child that was not moved out of is released here.
     unsafe {
@@ -176,7 +177,7 @@ unsafe extern "C" fn release_array(array: *mut Array) {
     }
 }
 
-/// The table as a stream.
+/// Returns the table as a stream.
 pub fn stream(columns: Arc<Columns>) -> Stream {
     Stream {
         get_schema,
@@ -203,7 +204,7 @@ unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
         let own = &mut *(*stream).private_data.cast::<OfStream>();
         let next = match std::mem::replace(&mut own.is_done, true) {
             false => array(&own.columns),
-            // The end is an array that has been released.
+            // A released array marks the end.
             true => {
                 let mut end = array_of(0, Vec::new(), Vec::new(), &own.columns);
                 release_array(&mut end);

@@ -7,7 +7,7 @@ use hayase::columns::{self, Cell, ColumnKind, Form};
 
 /// Column with its names.
 pub struct Named {
-    /// Name in Python: that of files without the unit.
+    /// Name in Python: the name in files without the unit.
     pub name: Cow<'static, str>,
     /// Name in files.
     pub in_files: Cow<'static, str>,
@@ -18,23 +18,23 @@ pub struct Named {
 /// Columns with their names.
 pub type Columns = Vec<Named>;
 
-/// The values of a column.
+/// Values of a column.
 #[derive(Debug)]
 pub enum Column {
     /// Numbers of ranks, nodes, links.
     U32(Vec<u32>),
     /// Bytes.
     U64(Vec<u64>),
-    /// Numbers that may be missing: then -1.
+    /// Numbers that may be missing, then -1.
     I64(Vec<i64>),
     /// Times \[s\] and rates.
     F64(Vec<f64>),
-    /// Names: where each begins, with the end of the last, and all of them behind each other.
+    /// Names: the offset of each and the end of the last, and the bytes of all names.
     Text(Vec<i64>, Vec<u8>),
 }
 
 impl Column {
-    /// Returns a column without values, with room for this number of them.
+    /// Returns an empty column with room for this number of values.
     fn new(form: Form, kind: ColumnKind, room: usize) -> Self {
         match kind {
             ColumnKind::Unsigned if form == Form::Id => Self::U32(Vec::with_capacity(room)),
@@ -58,7 +58,7 @@ impl Column {
                 }
                 ends.push(bytes.len() as i64);
             }
-            // Missing.
+            // The value is missing.
             (Self::U32(values), _) => values.push(u32::MAX),
             (Self::U64(values), _) => values.push(u64::MAX),
             (Self::I64(values), _) => values.push(-1),
@@ -66,7 +66,8 @@ impl Column {
         }
     }
 
-    /// Returns where the numbers are, and the names of their type in NumPy and Arrow; of names where each begins.
+    /// Returns the address of the numbers, and the names of their type in NumPy and Arrow; of names, the
+    /// address of the offsets.
     pub fn memory(&self) -> (*const c_void, &'static str, &'static CStr) {
         match self {
             Self::U32(values) => (values.as_ptr().cast(), "u4", c"I"),
@@ -89,14 +90,14 @@ impl Column {
     }
 }
 
-/// Table that grows row by row while a run goes on.
+/// Table that grows row by row during a run.
 pub struct Records<R> {
     columns: columns::Columns<'static, R>,
     values: Vec<Column>,
 }
 
 impl<R> Records<R> {
-    /// Returns a table without rows, with room for this number of them.
+    /// Returns an empty table with room for this number of rows.
     pub fn new(columns: columns::Columns<'static, R>, room: usize) -> Self {
         let values = columns.iter().map(|column| Column::new(column.form, column.kind, room)).collect();
         Self { columns, values }
@@ -120,7 +121,7 @@ impl<R> Records<R> {
     }
 }
 
-/// Returns the columns of a table whose rows are there.
+/// Returns the columns of a table with these rows.
 pub fn table<R, B: Borrow<R>>(columns: columns::Columns<'static, R>, rows: impl Iterator<Item = B>) -> Columns {
     let mut records = Records::new(columns, rows.size_hint().0);
     rows.for_each(|row| records.add(row.borrow()));

@@ -1,4 +1,4 @@
-//! Fabrics by themselves: what they consist of, their routes, and their graphs and pictures as texts.
+//! Fabrics without a run: their parts, their routes, and their graphs and pictures as texts.
 
 use hayase::ids::NodeId;
 use hayase::scenario::RoutedFabric;
@@ -13,15 +13,15 @@ use crate::table::Table;
 use crate::texts::Texts;
 use crate::work::Asker;
 
-/// A fabric that was built, with its routes.
+/// Fabric with its routes.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Fabric {
     routed: RoutedFabric,
 }
 
 impl Fabric {
-    /// Returns the columns `src`, `dst` and `hops` of these pairs (-1 where there is no route), and the links of all
-    /// routes behind each other.
+    /// Returns the columns `src`, `dst` and `hops` of these pairs (-1 if there is no route), and the links of
+    /// all routes, one after the other.
     fn columns(&self, pairs: impl Iterator<Item = (u32, u32)>) -> (Columns, Columns) {
         let (mut src, mut dst, mut hops, mut links) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let router = &self.routed.router;
@@ -44,7 +44,7 @@ impl Fabric {
 
 #[pymethods]
 impl Fabric {
-    /// Builds what the texts of a scenario say of a topology.
+    /// Builds the topology of a scenario.
     #[new]
     fn new(py: Python<'_>, texts: &Texts) -> PyResult<Self> {
         let loader = texts.loader.clone();
@@ -52,7 +52,7 @@ impl Fabric {
         Ok(Self { routed: built.map_err(|invalid| mistake::invalid(py, &invalid))? })
     }
 
-    /// What it is, with its numbers.
+    /// Name of the fabric, with its dimensions.
     #[getter]
     fn name(&self) -> String {
         self.routed.fabric.to_string()
@@ -68,13 +68,14 @@ impl Fabric {
         self.routed.fabric.switches()
     }
 
-    /// Links, each in one direction.
+    /// Number of links; each has one direction.
     #[getter]
     fn links(&self) -> usize {
         self.routed.fabric.links().len()
     }
 
-    /// The routes of pairs of nodes, by default of all: a row for each, and the links of all behind each other.
+    /// Returns the routes of pairs of nodes, by default of all pairs: a row for each, and the links of all
+    /// routes.
     #[pyo3(signature = (pairs=None))]
     fn routes(&self, py: Python<'_>, pairs: Option<(Vec<u32>, Vec<u32>)>) -> PyResult<(Py<Table>, Py<Table>)> {
         let RoutedFabric { fabric, routing, router, .. } = &self.routed;
@@ -95,7 +96,7 @@ impl Fabric {
         Ok((Table::new(py, ends)?, Table::new(py, links)?))
     }
 
-    /// As a text of this kind: `json` (node-link, as networkx reads it), `csv` (links), `dot` or `svg`.
+    /// Returns the fabric as text: `json` (node-link, as networkx reads it), `csv` (links), `dot` or `svg`.
     #[pyo3(signature = (kind, title=None))]
     fn text(&self, py: Python<'_>, kind: &str, title: Option<String>) -> PyResult<String> {
         let fabric = &self.routed.fabric;

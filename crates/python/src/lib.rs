@@ -1,10 +1,14 @@
-//! The extension module `hayase._hayase`: what the Python package `hayase` is built on.
+//! Extension module `hayase._hayase`, the base of the Python package `hayase`.
 //!
-//! It holds no model and no decision of its own: scenarios go through [`hayase::Loader`] as everywhere, and what other
-//! verbs do is what the command line does ([`hayase_cli::Inside`]). What is here is the border: arguments in
-//! ([`texts`], [`rows`]), work on threads of its own while the interpreter goes on ([`work`]), results out ([`play`],
-//! [`outcome`], [`fabric`]) as columns ([`table`]) that numpy and Arrow ([`arrow`]) see without a copy, mistakes as
-//! exceptions ([`mistake`]).
+//! It holds no model and makes no decisions. Scenarios go through [`hayase::Loader`], and the other functions
+//! call the command line ([`hayase_cli::Inside`]). This crate converts data:
+//!
+//! - arguments: [`texts`], [`rows`];
+//! - results: [`play`], [`outcome`], [`fabric`], as columns that numpy and Arrow read without a copy: [`table`],
+//!   [`arrow`];
+//! - mistakes as exceptions: [`mistake`].
+//!
+//! Work runs on threads of its own, so that the interpreter goes on: [`work`].
 
 mod arrow;
 mod column;
@@ -24,55 +28,55 @@ use hayase::scenario::settings_as_toml;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The named ones of a kind, with their descriptions.
+/// Returns the names of a kind, with their descriptions.
 fn named(shelf: Shelf) -> Vec<(&'static str, String)> {
     shelf.all().iter().map(|named| (named.name, named.description())).collect()
 }
 
-/// The named fabrics.
+/// Returns the named fabrics.
 #[pyfunction]
 fn topologies() -> Vec<(&'static str, String)> {
     named(Shelf::Topologies)
 }
 
-/// The named workloads.
+/// Returns the named workloads.
 #[pyfunction]
 fn patterns() -> Vec<(&'static str, String)> {
     named(Shelf::Patterns)
 }
 
-/// The named machines.
+/// Returns the named machines.
 #[pyfunction]
 fn machines() -> Vec<(&'static str, String)> {
     named(Shelf::Machines)
 }
 
-/// The named presets.
+/// Returns the named presets.
 #[pyfunction]
 fn presets() -> Vec<(&'static str, String)> {
     named(Shelf::Presets)
 }
 
-/// The names of programs by rule.
+/// Returns the names of programs by rule.
 #[pyfunction]
 fn rules() -> Vec<&'static str> {
     Generator::names().collect()
 }
 
-/// Settings, as JSON, as the text of a scenario file: numbers get the units of their places.
+/// Converts settings from JSON to the text of a scenario file. Numbers get the units of their keys.
 #[pyfunction]
 fn toml(settings: &str) -> PyResult<String> {
     let settings = serde_json::from_str(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(settings_as_toml(&settings))
 }
 
-/// The quantile of Student's t for a two-sided interval of 95 %, by degrees of freedom.
+/// Returns the quantile of Student's t for a two-sided interval of 95 %, by degrees of freedom.
 #[pyfunction]
 fn student(freedom: usize) -> f64 {
     hayase::base::portable::student(freedom)
 }
 
-/// The JSON schema of scenarios.
+/// Returns the JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> &'static str {
     hayase::scenario::schema()

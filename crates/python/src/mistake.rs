@@ -11,18 +11,18 @@ create_exception!(
     hayase,
     ScenarioError,
     PyValueError,
-    "What is wrong with a scenario: all mistakes at once.\n\n`str()` of it is what the command line prints; `.mistakes` \
-     is a list of tuples\n(code, message, help, file, line, column), the last three `None` where a mistake is in no text."
+    "All mistakes of a scenario.\n\n`str()` gives the text that the command line prints. `.mistakes` is a list of\n\
+     tuples (code, message, help, file, line, column), the last three `None` for a mistake that is in no text."
 );
 create_exception!(
     hayase,
     Deadlock,
     PyRuntimeError,
-    "The simulated program, or the packets of a run, wait for each other for ever; `.report` is the report of what had\n\
-     happened by then, where there is one."
+    "The simulated program, or the packets of a run, wait for each other for ever; `.report` is the report up to\n\
+     then, if there is one."
 );
 
-/// Lists of names, as the program and as Python have them.
+/// Lists of names: the command of the program and the function in Python.
 const LISTS: [(&str, &str); 4] = [
     ("`hayase topology list`", "`hayase.topologies()`"),
     ("`hayase pattern list`", "`hayase.patterns()`"),
@@ -30,7 +30,7 @@ const LISTS: [(&str, &str); 4] = [
     ("`hayase preset list`", "`hayase.presets()`"),
 ];
 
-/// Returns a text with options of the command line as the arguments that they are here: `cpu_speed` for `--cpu-speed`.
+/// Replaces options of the command line by the arguments of Python: `cpu_speed` for `--cpu-speed`.
 fn in_python(text: &str) -> String {
     let text = LISTS.iter().fold(text.to_owned(), |text, (program, python)| text.replace(program, python));
     let mut parts = text.split("--");
@@ -49,7 +49,7 @@ fn in_python(text: &str) -> String {
     said
 }
 
-/// All mistakes as one `ScenarioError`; of what cannot run because of what failed, a `Deadlock`.
+/// Returns all mistakes as one `ScenarioError`; if failures cut ranks off, a `Deadlock`.
 pub fn invalid(py: Python<'_>, invalid: &Invalid) -> PyErr {
     let text = in_python(&invalid.show(false));
     if invalid.is_cut_off() {
@@ -74,7 +74,7 @@ pub fn invalid(py: Python<'_>, invalid: &Invalid) -> PyErr {
     }
 }
 
-/// A deadlock with this explanation and the report, as JSON.
+/// Returns a `Deadlock` with this explanation and the report, as JSON.
 pub fn deadlock(py: Python<'_>, why: &str, report: &str) -> PyErr {
     let error = Deadlock::new_err(why.trim_end().to_owned());
     match error.value(py).setattr("_report_json", report) {
@@ -83,10 +83,10 @@ pub fn deadlock(py: Python<'_>, why: &str, report: &str) -> PyErr {
     }
 }
 
-/// The exception for how a verb ended, unless it did all.
+/// Converts the end of a command to an exception.
 ///
 /// # Errors
-/// That exception.
+/// The exception, unless the command has done everything.
 pub fn answered(py: Python<'_>, answer: &Answer) -> PyResult<()> {
     match &answer.ended {
         Ended::Done => Ok(()),
@@ -102,7 +102,7 @@ pub fn answered(py: Python<'_>, answer: &Answer) -> PyResult<()> {
     }
 }
 
-/// The exception for a store of a sweep that cannot be used.
+/// Returns the exception for a store of a sweep that cannot be used.
 pub fn store(py: Python<'_>, error: StoreError) -> PyErr {
     match error {
         StoreError::Invalid(mistakes) => invalid(py, &mistakes),

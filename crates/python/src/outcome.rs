@@ -1,4 +1,4 @@
-//! What came of a run, for Python.
+//! Outcomes of runs, for Python.
 
 use hayase::diagnostic::Invalid;
 use hayase::report::Status;
@@ -9,7 +9,7 @@ use crate::mistake;
 use crate::play::{AnyReport, Raw};
 use crate::table::Table;
 
-/// A run that came to its end.
+/// Outcome of a run that has ended.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Played {
     kind: &'static str,
@@ -18,10 +18,10 @@ pub struct Played {
 }
 
 impl Played {
-    /// What came of a run, for Python.
+    /// Converts the outcome of a run for Python.
     ///
     /// # Errors
-    /// The mistakes of the scenario; that the run deadlocks, or was ended.
+    /// Mistakes of the scenario, a deadlock, or an interruption.
     pub fn new(py: Python<'_>, raw: Result<Raw, Invalid>) -> PyResult<Self> {
         let Raw { kind, report, deadlock, tables } = raw.map_err(|invalid| mistake::invalid(py, &invalid))?;
         if let Some(why) = deadlock {
@@ -37,35 +37,35 @@ impl Played {
 
 #[pymethods]
 impl Played {
-    /// When the last message arrived, or the last rank ended \[s\].
+    /// Arrival of the last message, or end of the last rank \[s\].
     #[getter]
     fn makespan(&self) -> f64 {
         self.report.head().makespan_s
     }
 
-    /// A number that differs where anything happened at another time.
+    /// Hash of the run; it differs if anything happened at another time.
     #[getter]
     fn fingerprint(&self) -> &str {
         &self.report.head().fingerprint
     }
 
-    /// What ran: `pattern`, `program`, `jobs` or `farm`.
+    /// Kind of work: `pattern`, `program`, `jobs` or `farm`.
     #[getter]
     fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// The report as the program writes it.
+    /// Returns the report as the program writes it.
     fn report_json(&self) -> String {
         self.report.to_json()
     }
 
-    /// The report as HTML, as the program's table has it.
+    /// Returns the program's table of the report as HTML.
     fn html(&self) -> String {
         self.report.to_html()
     }
 
-    /// The table of this name, where it was recorded.
+    /// Returns the table of this name, if it was recorded.
     fn table(&self, py: Python<'_>, name: &str) -> Option<Py<Table>> {
         self.tables.iter().find(|(known, _)| *known == name).map(|(_, table)| table.clone_ref(py))
     }

@@ -1,4 +1,4 @@
-//! Runs, of whatever work, with what is recorded of them beside their reports.
+//! Runs of any work, with the records of them that are not in their reports.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use hayase_output::{columns, table as output};
 use crate::column::{Columns, Records, table};
 use crate::work::Looking;
 
-/// What is recorded beside the report.
+/// Records that are made in addition to the report.
 #[derive(Clone, Copy, Default)]
 pub struct Wishes {
     /// Every message.
     pub messages: bool,
     /// Every link.
     pub links: bool,
-    /// Where the time of each rank went.
+    /// Time of each rank by kind of activity.
     pub ranks: bool,
-    /// All that ranks did.
+    /// All activities of ranks.
     pub activities: bool,
     /// The critical path, step by step.
     pub path: bool,
 }
 
 impl Wishes {
-    /// Takes the names of tables.
+    /// Reads the names of tables.
     pub fn of(tables: &[String]) -> Self {
         let asked = |table: &str| tables.iter().any(|asked| asked == table);
         Self {
@@ -45,7 +45,7 @@ impl Wishes {
         }
     }
 
-    /// True if the table in a file of this name is wanted.
+    /// True if the table in a file of this name is requested.
     fn has(&self, name: &str) -> bool {
         match name {
             "links.csv" => self.links,
@@ -58,13 +58,13 @@ impl Wishes {
 
 /// Report of any work, as JSON.
 pub trait AnyReport: Send + Sync {
-    /// Returns what every report begins with.
+    /// Returns the part that all reports share.
     fn head(&self) -> &Head;
 
     /// Returns the report as the program writes it.
     fn to_json(&self) -> String;
 
-    /// Returns the program's table of it as HTML.
+    /// Returns the program's table of the report as HTML.
     fn to_html(&self) -> String;
 }
 
@@ -87,15 +87,15 @@ macro_rules! any_report {
 }
 any_report!(Report: output::run, ReplayReport: output::replay, JobsReport: output::jobs, FarmReport: output::farm);
 
-/// What came of a run.
+/// Outcome of a run.
 pub struct Raw {
-    /// What ran: `pattern`, `program`, `jobs` or `farm`.
+    /// Kind of work: `pattern`, `program`, `jobs` or `farm`.
     pub kind: &'static str,
-    /// Its report.
+    /// Report of the run.
     pub report: Box<dyn AnyReport>,
-    /// Why it does not go on, where it deadlocks.
+    /// Cause of a deadlock, if the run ended in one.
     pub deadlock: Option<String>,
-    /// Tables that were asked for, by name.
+    /// Requested tables, by name.
     pub tables: Vec<(&'static str, Columns)>,
 }
 
@@ -111,10 +111,10 @@ impl runner::Looking for Looking {
     fn hint(&self, _: &str) {}
 }
 
-/// Runs it with these seeds, the report being of the first.
+/// Runs a scenario with these seeds; the report is that of the first.
 ///
 /// # Errors
-/// What cannot be built with one of the seeds.
+/// Anything that cannot be built with one of the seeds.
 pub fn play(loaded: &Loaded, seeds: &[u64], wishes: Wishes, looking: &Looking) -> Result<Raw, Invalid> {
     match loaded {
         Loaded::Pattern(scenario) => one("pattern", scenario, seeds, wishes, looking, |outcome| Tables {
@@ -139,17 +139,17 @@ pub fn play(loaded: &Loaded, seeds: &[u64], wishes: Wishes, looking: &Looking) -
     }
 }
 
-/// Tables that are made of an outcome, where such work has them.
+/// Tables made from an outcome, if this kind of work has them.
 struct Tables {
     links: Option<Columns>,
     ranks: Option<Columns>,
     path: Option<Columns>,
 }
 
-/// Bytes that a message takes in a table \[B\].
+/// Memory of a message in a table \[B\].
 const EACH: u64 = 36;
 
-/// Columns of the messages of a program: those that say when it was where, by their names here.
+/// Columns of the messages of a program that are kept, with their names in Python.
 const TRANSFERS: [(&str, &str); 8] = [
     ("message", ""),
     ("src", ""),
@@ -161,7 +161,7 @@ const TRANSFERS: [(&str, &str); 8] = [
     ("end", ""),
 ];
 
-/// Returns room for the messages that are recorded; a mistake where they do not fit in the memory that is free.
+/// Returns a table with room for the recorded messages, or a mistake if they do not fit into free memory.
 fn room(messages: u64, wanted: bool) -> Result<Records<MessageRecord>, Invalid> {
     let messages = if wanted { messages } else { 0 };
     let (needed, free) = (messages.saturating_mul(EACH), hayase::base::memory::free().unwrap_or(u64::MAX));
@@ -174,7 +174,7 @@ fn room(messages: u64, wanted: bool) -> Result<Records<MessageRecord>, Invalid> 
     Ok(Records::new(columns::messages(), usize::try_from(messages).unwrap_or(usize::MAX)))
 }
 
-/// Runs work that is answered by one run.
+/// Runs work whose answer is one run.
 fn one<W: Answering<Outcome: Told<Report: AnyReport>>>(
     kind: &'static str,
     scenario: &Scenario<W>,

@@ -1,4 +1,4 @@
-//! Messages as the text that the simulator reads: columns of numbers in, a CSV file out.
+//! Messages as text for the simulator: columns of numbers in, a CSV file out.
 
 use std::io::Write;
 
@@ -7,13 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-/// Bytes of a number.
+/// Size of a number \[B\].
 const EACH: usize = 8;
 
-/// The text of a file of messages: source, destination and size of each \[B\], and, where they are given, how long its
-/// sender waits before it \[s\]. Columns are the bytes of arrays, of whole numbers (`uint64`) and of `float64`.
+/// Returns the text of a file of messages: source, destination and size \[B\] of each and, if given, the
+/// delay of its sender before it \[s\]. Columns are the bytes of arrays of whole numbers (`uint64`) and of
+/// `float64`.
 ///
-/// A million rows take 50 ms; put together in Python they would take a second.
+/// A million rows take 50 ms; composed in Python they would take a second.
 #[pyfunction]
 #[pyo3(signature = (src, dst, size, delay=None))]
 pub fn message_rows<'py>(
@@ -43,7 +44,7 @@ fn rows(columns: [&[u8]; 3], delay: Option<&[u8]>) -> Vec<u8> {
         text.push(b',');
         whole(&mut text, size);
         if let Some(delay) = delays.as_mut().and_then(Iterator::next) {
-            // What is written is the shortest text that is read as the same number.
+            // The shortest text that reads back as the same number is written.
             let _ = write!(text, ",{delay:e} s");
         }
         text.push(b'\n');

@@ -1,4 +1,4 @@
-//! Tables by columns that numpy and Arrow see without a copy.
+//! Tables by columns that numpy and Arrow read without a copy.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 use crate::arrow;
 use crate::column::{Column, Columns, Named};
 
-/// Memory of a column, as numpy asks for it: kept as long as any array looks at it.
+/// Memory of a column for numpy, kept as long as any array refers to it.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Memory {
     columns: Arc<Columns>,
@@ -18,7 +18,7 @@ pub struct Memory {
 
 #[pymethods]
 impl Memory {
-    /// Where the numbers are, which nobody may write to: "The array interface protocol" of numpy, version 3.
+    /// Read-only address of the numbers: "The array interface protocol" of numpy, version 3.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let values = &self.columns[self.index].values;
@@ -33,17 +33,17 @@ impl Memory {
     }
 }
 
-/// A table by columns.
+/// Table by columns.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Table {
     columns: Arc<Columns>,
 }
 
 impl Table {
-    /// A table of these columns, which are equally long.
+    /// Creates a table of these columns, which have equal lengths.
     ///
     /// # Errors
-    /// Where Python has no memory for it.
+    /// Python has no memory for it.
     pub fn new(py: Python<'_>, columns: Columns) -> PyResult<Py<Self>> {
         Py::new(py, Self { columns: Arc::new(columns) })
     }
@@ -51,7 +51,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// The names of the columns.
+    /// Names of the columns.
     #[getter]
     fn columns(&self) -> Vec<&str> {
         self.columns.iter().map(|named| &*named.name).collect()
@@ -61,7 +61,8 @@ impl Table {
         self.columns.first().map_or(0, |named| named.values.len())
     }
 
-    /// A column, by its name here or in files, as a numpy array that cannot be written to; numbers are not copied.
+    /// Returns a column, by its name in Python or in files, as a read-only numpy array; numbers are not
+    /// copied.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let known = |known: fn(&Named) -> &str| self.columns.iter().position(|named| known(named) == name);
         let Some(index) = known(|named| &named.name).or_else(|| known(|named| &named.in_files)) else {
@@ -84,19 +85,19 @@ impl Table {
         }
     }
 
-    /// The types of the columns: "The Arrow PyCapsule Interface".
+    /// Returns the types of the columns: "The Arrow PyCapsule Interface".
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         PyCapsule::new_with_value(py, arrow::schema(&self.columns), c"arrow_schema")
     }
 
-    /// The table as a stream of one batch, without a copy: "The Arrow PyCapsule Interface".
+    /// Returns the table as a stream of one batch, without a copy: "The Arrow PyCapsule Interface".
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A type that is asked for may be ignored: there is no other.
+        // A requested type may be ignored, because there is only one.
         let _ = requested_schema;
         PyCapsule::new_with_value(py, arrow::stream(Arc::clone(&self.columns)), c"arrow_array_stream")
     }

@@ -1,4 +1,4 @@
-//! Scenarios from what Python says: a name, tables as dicts, files in memory.
+//! Scenarios from arguments of Python: a name, tables as dicts, files in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,26 +20,26 @@ use crate::outcome::Played;
 use crate::play::{Wishes, play};
 use crate::work::Asker;
 
-/// What mistakes in settings call their text.
+/// Name of settings in messages about mistakes.
 const SETTINGS: &str = "settings";
-/// What mistakes in a report call it.
+/// Name of a report in messages about mistakes.
 const REPORT: &str = "report.json";
 
-/// What a scenario is made of, as JSON.
+/// Parts of a scenario, as JSON.
 #[derive(Deserialize, Clone, Default)]
 #[serde(default, deny_unknown_fields)]
 struct Said {
     preset: Option<String>,
-    /// A file by its path.
+    /// Path of a scenario file.
     file: Option<String>,
-    /// A TOML text with its name.
+    /// TOML text with its name.
     text: Option<(String, String)>,
-    /// A report, as JSON.
+    /// Report, as JSON.
     report: Option<String>,
     machine: Option<String>,
     /// Tables of a scenario; numbers are in base units.
     settings: Map<String, Value>,
-    /// Keys of the workload, whatever it is.
+    /// Keys of the workload, for any kind of work.
     size: Option<Value>,
     injection: Option<String>,
     jitter: Option<Value>,
@@ -47,27 +47,27 @@ struct Said {
     noise: Option<String>,
     stragglers: Vec<String>,
     faults: Option<String>,
-    /// Dotted keys, as `--set` has them.
+    /// Dotted keys, as in `--set`.
     set: Vec<(String, Value)>,
 }
 
-/// The texts of a scenario.
+/// Texts of a scenario.
 #[pyclass(frozen, module = "hayase._hayase")]
 pub struct Texts {
-    /// What Python said, not read yet.
+    /// Texts from Python, not yet read.
     pub(crate) loader: Loader,
-    /// What they came to, where that was asked for.
+    /// Scenario built from the texts, once it was requested.
     loaded: Mutex<Option<Arc<Loaded>>>,
 }
 
-/// The tables that a dotted key stands for.
+/// Returns the nested tables that a dotted key stands for.
 fn nested(key: &str, value: &Value) -> Map<String, Value> {
     let (first, rest) = key.split_once('.').unwrap_or((key, ""));
     let value = if rest.is_empty() { value.clone() } else { Value::Object(nested(rest, value)) };
     Map::from_iter([(first.to_owned(), value)])
 }
 
-/// A key of any workload as a text of the command line: a number gets its unit.
+/// Returns the value of a key of any workload as text of the command line; a number gets its unit.
 fn written(key: &str, value: &Value) -> String {
     let Value::String(text) = value else {
         let toml = settings_as_toml(&nested(&format!("workload.all-to-all.{key}"), value));
@@ -129,10 +129,10 @@ impl Texts {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the texts come to; built once.
+    /// Builds the scenario, once.
     ///
     /// # Errors
-    /// All their mistakes, as one exception.
+    /// All mistakes of the texts, as one exception.
     fn loaded(&self, asker: Asker<'_, '_>) -> PyResult<Arc<Loaded>> {
         if let Some(loaded) = self.known() {
             return Ok(loaded);
@@ -145,8 +145,8 @@ impl Texts {
     }
 }
 
-/// Runs what each of the texts says, as many at once as there are threads; returns for each what came of it, or the
-/// exception.
+/// Runs each of the scenarios, as many at once as there are threads; returns an outcome or an exception for
+/// each.
 #[pyfunction]
 #[pyo3(signature = (texts, tables, *, progress=None, threads=None))]
 pub fn run_many(
@@ -175,7 +175,7 @@ pub fn run_many(
     played.into_iter().map(of_each).collect()
 }
 
-/// The first seed of a scenario.
+/// Returns the first seed of a scenario.
 fn first_seed(loaded: &Loaded) -> u64 {
     match loaded {
         Loaded::Pattern(scenario) => scenario.seed(),
@@ -194,7 +194,7 @@ impl Texts {
         Ok(Self { loader, loaded: Mutex::default() })
     }
 
-    /// Runs what the texts say, with so many seeds, and records the tables that are asked for.
+    /// Runs the scenario with `seeds` seeds and records the requested tables.
     #[pyo3(signature = (tables, *, seeds=1, progress=None, threads=None))]
     fn run(
         &self,
@@ -211,13 +211,13 @@ impl Texts {
         Played::new(py, asker.wait(move |looking| play(&loaded, &seeds, wishes, looking))?)
     }
 
-    /// What the texts say, in a line, as `hayase check` says it.
+    /// Returns the scenario in one line, as `hayase check` prints it.
     #[pyo3(signature = (*, threads=None))]
     fn check(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<String> {
         Ok(hayase_cli::in_words(&*self.loaded(Asker { py, threads, progress: None })?))
     }
 
-    /// The scenario with every default put in, as JSON.
+    /// Returns the scenario with all defaults filled in, as JSON.
     #[pyo3(signature = (*, threads=None))]
     fn to_json(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<String> {
         let loaded = self.loaded(Asker { py, threads, progress: None })?;
@@ -233,8 +233,8 @@ impl Texts {
         Ok(scenario.to_string())
     }
 
-    /// Does what a verb of the command line does, with these texts below what its words say; returns what it prints, and
-    /// its table as HTML where that is wanted.
+    /// Runs a command of the command line with these texts as its base, below its words. Returns its output
+    /// and, on request, its table as HTML.
     #[pyo3(signature = (words, *, html=false, progress=None, threads=None))]
     fn verb(
         &self,
@@ -255,7 +255,8 @@ impl Texts {
         Ok((PyBytes::new(py, &answer.kept.printed).unbind(), answer.kept.html))
     }
 
-    /// Runs what is missing of a plan, which is a file, or one of these texts' files in memory; returns what was done.
+    /// Runs the missing points of a plan, which is a file or one of the attached files; returns the numbers
+    /// of points.
     #[expect(clippy::too_many_arguments, reason = "they are those of the function in Python")]
     #[pyo3(signature = (plan, folder, *, shard=None, retry_failed=false, progress=None, threads=None))]
     fn sweep<'py>(
@@ -286,7 +287,7 @@ impl Texts {
         Ok((ran.run, ran.there, ran.failed, ran.interrupted))
     }
 
-    /// The rows of a plan that are done, in its order, as JSON.
+    /// Returns the finished rows of a plan, in its order, as JSON.
     #[pyo3(signature = (plan, folder, *, threads=None))]
     fn rows(&self, py: Python<'_>, plan: PathBuf, folder: PathBuf, threads: Option<usize>) -> PyResult<Py<PyBytes>> {
         let loader = self.loader.clone();

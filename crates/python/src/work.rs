@@ -1,4 +1,5 @@
-//! Work on a thread of its own, so that the interpreter goes on: other threads run, Ctrl-C is heard, progress is told.
+//! Work on a thread of its own, so that the interpreter goes on: other threads run, Ctrl-C works, progress is
+//! reported.
 
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,18 +14,18 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// How often signals are looked for.
+/// Interval at which signals are checked.
 const LISTEN: Duration = Duration::from_millis(50);
-/// How often progress is told.
+/// Interval at which progress is reported.
 const TELL: Duration = Duration::from_millis(100);
-/// How long work that was told to stop is waited for; what is being built does not look.
+/// Longest wait for work that was told to stop; the building of a scenario does not check for it.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// What threads have of stack: as much as the thread of a program has.
+/// Stack of a thread \[B\]: as much as the main thread of a program has.
 const STACK: usize = 8 << 20;
-/// Threads at most: more of them only take room and turns from each other.
+/// Largest number of threads; more would only take memory and time from each other.
 const MOST_THREADS: usize = 1024;
 
-/// How far work is, and whether it is to end.
+/// Progress of work, and a request to stop it.
 pub struct Looking {
     /// Set to end the work.
     pub stop: &'static AtomicBool,
@@ -33,7 +34,7 @@ pub struct Looking {
     total: AtomicU64,
 }
 
-/// Flags that nobody looks at any more. Each lives as long as the process, so that it can be lent to any thread.
+/// Flags that are free for reuse. Each lives as long as the process, so that it can be lent to any thread.
 static FREE: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
 
 impl Default for Looking {
@@ -52,13 +53,13 @@ impl Drop for Looking {
 }
 
 impl Looking {
-    /// Returns another one that ends with this one, and tells nothing of how far this one is.
+    /// Returns a watch for a part of the work, which stops with this one but reports no progress to it.
     pub fn part(&self) -> ManuallyDrop<Self> {
-        // Not dropped, since the flag is that of this one.
+        // It is not dropped, because the flag belongs to this one.
         ManuallyDrop::new(Self { stop: self.stop, now_ps: 0.into(), done: 0.into(), total: 0.into() })
     }
 
-    /// So much of so much is done.
+    /// Stores the progress: `done` of `total`.
     pub fn tell(&self, done: u64, total: u64) {
         self.done.store(done, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
@@ -78,14 +79,14 @@ impl Watch for Looking {
     }
 }
 
-/// Threads of one call, and those of calls that have ended: the process and their number, by which they are found
-/// again. Those of a process that was forked are not there in the fork, so it gets its own.
+/// Thread pools of ended calls, ready for reuse, with their process and number of threads as keys. A forked
+/// process does not have the threads of its parent, so it gets its own pools.
 type Idle = Vec<(u32, Option<usize>, Arc<ThreadPool>)>;
 static IDLE: Mutex<Idle> = Mutex::new(Vec::new());
-/// Calls at most whose threads are kept.
+/// Largest number of pools that are kept.
 const MOST_IDLE: usize = 8;
 
-/// Puts the threads of a call back.
+/// Puts the threads of a call back into the idle pools.
 fn put_back(threads: Option<usize>, pool: Arc<ThreadPool>) {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     if idle.len() < MOST_IDLE {
@@ -93,7 +94,7 @@ fn put_back(threads: Option<usize>, pool: Arc<ThreadPool>) {
     }
 }
 
-/// Returns threads for a call, which no other call has.
+/// Takes an idle thread pool or creates one; no other call uses it meanwhile.
 fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     if threads == Some(0) {
         return Err(PyValueError::new_err("threads=0: 1 or more are expected, or None for one each core"));
@@ -112,22 +113,22 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     Ok(Arc::new(pool))
 }
 
-/// Who asked for work, and how.
+/// Options of a call from Python.
 #[derive(Clone, Copy)]
 pub struct Asker<'a, 'py> {
-    /// The interpreter.
+    /// Interpreter.
     pub py: Python<'py>,
-    /// On how many threads; one for each core if it is not said.
+    /// Number of threads; one for each core if it is not set.
     pub threads: Option<usize>,
-    /// Called with simulated seconds, what is done and how much there is.
+    /// Callback for progress, called with the simulated seconds, the finished part and the total.
     pub progress: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Asker<'_, '_> {
-    /// Does this work while the interpreter goes on. Ctrl-C and an exception in `progress` end it.
+    /// Does this work while the interpreter goes on. Ctrl-C and an exception in `progress` stop it.
     ///
     /// # Errors
-    /// What was raised meanwhile, and a `RuntimeError` where the work panics.
+    /// Exceptions raised meanwhile, and a `RuntimeError` if the work panics.
     pub fn wait<T: Send + 'static>(self, work: impl FnOnce(&Arc<Looking>) -> T + Send + 'static) -> PyResult<T> {
         let Self { py, threads, progress } = self;
         let threads = threads.map(|threads| threads.min(MOST_THREADS));
@@ -139,7 +140,7 @@ impl Asker<'_, '_> {
         pool.spawn(move || {
             let done = catch_unwind(AssertUnwindSafe(|| work(&seen)));
             put_back(threads, own);
-            // Nobody waits for what was given up.
+            // (Sending fails if the caller has given up.)
             let _ = sender.send(done.map_err(|panic| {
                 let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                 text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()

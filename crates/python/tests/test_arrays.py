@@ -1,4 +1,4 @@
-"""Patterns and placements from arrays: the same as what they stand for, and what is wrong with an array."""
+"""Patterns and placements from arrays: equal results to other forms, and mistakes of arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_an_even_traffic_matrix_is_a_simple_spread():
 def test_the_order_of_rows_is_another_pattern():
     matrix = 20_000 * (1 - np.eye(15, dtype=int))
     by_row = hayase.run(FABRIC, Pattern.from_matrix(matrix, order="row"))
-    # All send to rank 0 at first, to rank 1 then: what arrives at one node arrives one after another.
+    # All ranks send to rank 0 first, then to rank 1, so messages arrive at a node one after another.
     assert by_row.makespan > hayase.run(FABRIC, Pattern.from_matrix(matrix)).makespan
 
 
@@ -53,7 +53,7 @@ def test_recorded_messages_are_messages():
     first = hayase.run(FABRIC, "all-to-all-simple-spread", size="10 KB", messages=True)
     sent = {name: first.messages[name] for name in ("src", "dst", "bytes", "start")}
     again = hayase.run(FABRIC, Pattern.from_messages(sent))
-    # Sent at the times at which they were sent, they arrive when they arrived.
+    # Messages sent at their recorded start times arrive at their recorded ends.
     assert again.makespan == pytest.approx(first.makespan, rel=1e-9)
 
 
@@ -89,7 +89,7 @@ def test_texts_of_messages_are_those_of_the_numbers():
         clock: dict[int, float] = {}
         for line in text.decode().splitlines()[1:]:
             rank, _, _, delay = line.split(",")
-            # Numbers are written so that they are read as the same.
+            # Numbers are read back unchanged.
             clock[int(rank)] = clock.get(int(rank), 0.0) + float(delay.removesuffix(" s"))
         for rank, end in clock.items():
             assert end == pytest.approx(start[src == rank].max(), rel=1e-12)
@@ -101,7 +101,7 @@ def test_a_million_messages_are_a_pattern_soon():
     rows = np.stack([np.arange(1_000_000) % 15, np.arange(1, 1_000_001) % 15, np.full(1_000_000, 1000)], axis=1)
     began = time.process_time()
     Pattern.from_messages(rows)
-    # Put together number by number in Python it takes more than a second.
+    # Composed number by number in Python, it would take more than a second.
     assert time.process_time() - began < 0.8
 
 
@@ -238,7 +238,7 @@ def test_own_parts_are_in_reports_and_texts(tmp_path, monkeypatch):
     star = hayase.Topology.from_networkx(nx.star_graph(6), bandwidth="1 GB/s", name="net")
     pattern = Pattern.from_messages([(0, 1, 20_000), (2, 1, 20_000)])
     result = hayase.run(star, pattern, placement=[5, 3, 1])
-    # Another fabric of the same name lies there.
+    # There is another fabric of the same name.
     other = hayase.Topology.from_networkx(nx.star_graph(9), bandwidth="2 GB/s")
     other.save(tmp_path / "net.json")
     monkeypatch.chdir(tmp_path)

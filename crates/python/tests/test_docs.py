@@ -1,4 +1,4 @@
-"""What docs/guide/python.md shows works as it stands there, line after line; run as a program it needs nothing beside Hayase."""
+"""Executes the code of docs/guide/python.md; run as a program, this file needs only Hayase."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def play() -> None:
     assert len(blocks) >= 6
     names: dict[str, object] = {}
     for line, block in blocks:
-        # The lines of a block are those of the page.
+        # Blocks keep the line numbers of the page.
         exec(compile("\n" * (line - 1) + block, str(PAGE), "exec"), names)
     assert Path("report.json").exists()
 

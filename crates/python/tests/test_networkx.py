@@ -1,4 +1,4 @@
-"""Graphs of networkx as fabrics: the same times as our own families, and what is wrong with a graph."""
+"""Graphs of networkx as fabrics: the same times as our own families, and mistakes of graphs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hayase import Topology
 
 
 def same(one, other, pattern, **settings):
-    """Both run to the same bits."""
+    """Checks that both run to the same bits."""
     first, second = hayase.run(one, pattern, **settings), hayase.run(other, pattern, **settings)
     assert first.fingerprint == second.fingerprint
     assert first.makespan == second.makespan
 
 
 def grid(dims, bandwidth=1e9, node="node {}"):
-    """A periodic grid of switches with a node each, numbered as a torus numbers them: the first dimension fastest."""
+    """Returns a periodic grid of switches with a node each, numbered like a torus: the first dimension fastest."""
     graph = nx.Graph()
     switches = [tuple(reversed(place)) for place in itertools.product(*(range(size) for size in reversed(dims)))]
     for number, switch in enumerate(switches):
@@ -55,7 +55,7 @@ def test_a_periodic_grid_is_a_torus_where_all_shortest_paths_are_used(dims, patt
 
 @pytest.mark.parametrize("placement", ["regular", "random"])
 def test_a_periodic_grid_is_a_torus_with_the_routes_of_one(placement, tmp_path):
-    # An odd torus has no ties, so that dimension order depends on the destination alone and can be written as tables.
+    # An odd torus has no ties, so dimension order depends only on the destination and can be written as tables.
     graph = Topology.from_networkx(grid((5, 5)))
     tables = forwarding(Topology({"torus": {"dims": [5, 5], "bandwidth": 1e9}}), dimension_order((5, 5)))
     (tmp_path / "tables.csv").write_text(tables)
@@ -70,7 +70,7 @@ def test_a_periodic_grid_is_a_torus_with_the_routes_of_one(placement, tmp_path):
 
 
 def dimension_order(dims):
-    """The next switch of a torus on the way from a switch to another: x first, the shorter way round."""
+    """Returns the next switch of a torus on the path between two switches: x first, the shorter way round."""
 
     def step(at, to):
         for axis, size in enumerate(dims):
@@ -84,7 +84,7 @@ def dimension_order(dims):
 
 
 def forwarding(fabric, step):
-    """The text of forwarding tables of a torus by a rule for the next switch."""
+    """Returns forwarding tables of a torus as text, by a rule for the next switch."""
     graph = fabric.to_networkx()
     home = {node: next(iter(graph[node])) for node in graph if node.startswith("node ")}
     place = lambda name: tuple(int(part) for part in name.strip("()").split(","))
@@ -119,7 +119,7 @@ def test_a_random_regular_graph_is_the_custom_fabric_of_its_links(seed, tmp_path
 
 @pytest.mark.parametrize("name", ["jellyfish-720", "fat-tree-54", "slim-fly-200"])
 def test_a_family_comes_back_from_networkx(name):
-    # The pattern has few messages: the fabrics are large, the build of tests is not fast.
+    # The pattern has few messages, because the fabrics are large and the build for tests is slow.
     graph = Topology.from_networkx(Topology(name).to_networkx())
     for routing in ("shortest-path", "spray"):
         same(graph, name, "ring", routing=routing, placement="random")
@@ -193,7 +193,7 @@ def test_directed_and_parallel_edges():
     )
     fabric = Topology.from_networkx(both)
     assert (fabric.nodes, fabric.switches, fabric.links) == (3, 1, 12)
-    # What a node sends leaves it at 1 GB/s and one arrives at a time: two messages of 20 KB, one after the other.
+    # A node sends at 1 GB/s and receives one message at a time: two messages of 20 KB, one after the other.
     assert hayase.run(fabric, "all-to-all-simple-spread", size=20_000).makespan == 40e-6
 
 
@@ -289,7 +289,7 @@ def test_two_joined_nodes_and_names_with_quotes():
 
 
 def test_the_text_of_a_graph_is_that_of_networkx():
-    # What from_networkx attaches is a node-link graph that networkx reads, too.
+    # The file that from_networkx attaches is a node-link graph that networkx reads too.
     fabric = Topology.from_networkx(nx.star_graph(3), bandwidth=1e9)
     (text,) = fabric.files.values()
     assert nx.node_link_graph(json.loads(text), edges="edges").number_of_edges() == 3

@@ -1,4 +1,4 @@
-"""What is wrong is an exception that says what was expected; the interpreter goes on."""
+"""Mistakes raise exceptions that name the expected value; the interpreter goes on."""
 
 import concurrent.futures
 import multiprocessing
@@ -19,12 +19,12 @@ TORUS = {"torus": {"dims": [4, 4], "bandwidth": 1e9}}
 
 
 def interruptible() -> None:
-    """In a new process: Ctrl-C is heard, also where the tests run in the background of a shell, which ignores it."""
+    """Enables Ctrl-C in a new process: a shell that runs the tests in the background ignores it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run(code: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
-    """A process of its own: what it might take with it is not the tests."""
+    """Runs code in a process of its own, so that a crash does not end the tests."""
     command = [sys.executable, "-c", code]
     hears = interruptible if os.name == "posix" else None
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, preexec_fn=hears)
@@ -157,7 +157,7 @@ def test_processes_of_every_kind_simulate(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"there is no {method} here")
     here = child_fingerprint(0)
-    # With all cores before the fork, so that there are threads which the fork has not.
+    # All cores are used before the fork, so that there are threads that the fork does not have.
     hayase.run("fat-tree-54", "all-to-all-simple-spread", threads=2)
     context = multiprocessing.get_context(method)
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
@@ -213,7 +213,7 @@ def test_the_interpreter_may_end_in_the_middle_of_a_run() -> None:
 def test_arrays_live_as_long_as_somebody_looks() -> None:
     end = hayase.run(TORUS, "all-to-all-pairwise", messages=True).messages["end"]
     kept = end.copy()
-    # Other memory is asked for and written.
+    # Other memory is allocated and written.
     rubbish = [numpy.full(240, float(i)) for i in range(500)]
     assert numpy.array_equal(end, kept) and len(rubbish) == 500
     with pytest.raises(ValueError):
@@ -256,7 +256,7 @@ def test_another_interpreter_of_the_process_imports_it_or_is_told() -> None:
         import _interpreters as interpreters  # type: ignore[import-not-found]
     except ImportError:
         interpreters = pytest.importorskip("_xxsubinterpreters")
-    # The extension is there already, or not.
+    # The extension may be loaded already.
     for first in ("import hayase\n", ""):
         code = (
             f"{first}import {interpreters.__name__} as interpreters\n"
@@ -338,7 +338,7 @@ def test_ctrl_c_is_heard_within_a_fifth_of_a_second(work: str) -> None:
         "except KeyboardInterrupt:\n"
         "    print(time.monotonic() - sent[0])\n"
     )
-    # The best of some: other programs may have the processor when it is heard.
+    # The best of several: other programs may occupy the processor when the signal arrives.
     late: list[float] = []
     while not late or (late[-1] >= 0.2 and len(late) < 3):
         late.append(float(run(code).stdout))

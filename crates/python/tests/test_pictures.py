@@ -1,4 +1,4 @@
-"""Pictures and pages: what they must have whatever they are of. How they look was looked at."""
+"""Pictures and pages: the parts that all must have. Their look is checked by eye."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_load_over_time_adds_up_to_the_bytes_of_the_run(run):
     axes = run.plot("load")
     steps = next(patch for patch in axes.patches if hasattr(patch, "get_data"))
     rate, edges, _ = steps.get_data()
-    # GB/s over us: kilobytes.
+    # The area has the unit GB/s times us: kilobytes.
     assert np.sum(rate * np.diff(edges)) * 1e3 == pytest.approx(run["bytes"], rel=1e-6)
 
 
@@ -163,7 +163,7 @@ def test_pages_are_those_of_the_program(run):
     assert "makespan" in page and "<table>" in page and "(1,1) -&gt; (1,2)" in page
     steady = hayase.throughput("torus-4x4")
     assert dict(steady) == steady.report and "<table>" in steady._repr_html_()
-    # What was made of an answer has no table of the program.
+    # A dict made from an answer has no table of the program.
     assert type(steady)(dict(steady))._repr_html_() is None
 
 

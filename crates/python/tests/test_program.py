@@ -1,4 +1,4 @@
-"""The program `hayase` in the wheel is the program that cargo builds: verbs, exit codes, signals, streams, children."""
+"""The program `hayase` in the wheel equals that of cargo: commands, exit codes, signals, streams, children."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = [sys.executable, "-m", "hayase"]
-#: Takes seconds however it is compiled, and looks for Ctrl-C.
+#: Run that takes seconds in any build, and checks for Ctrl-C.
 LONG = ["run", "-t", "fat-tree-3456", "-p", "all-to-all-simple-spread", "--placement", "random"]
 
 
@@ -44,7 +44,7 @@ def test_the_program_imports_nothing_but_itself() -> None:
 
 
 def interruptible() -> None:
-    """In a new process: Ctrl-C is heard, also where the tests run in the background of a shell, which ignores it."""
+    """Enables Ctrl-C in a new process: a shell that runs the tests in the background ignores it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -58,7 +58,7 @@ def started(words: list[str], folder: Path) -> "subprocess.Popen[str]":
         preexec_fn=interruptible if os.name == "posix" else None,
     )
     assert running.stderr is not None
-    # The first line of progress: the run is under way.
+    # The first line of progress shows that the run is under way.
     assert running.stderr.readline()
     return running
 
@@ -75,7 +75,7 @@ def test_ctrl_c_reports_what_has_happened(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_what_does_not_listen() -> None:
-    # Before a verb listens, the signal is that of any program: nothing of Python is printed.
+    # Before a command handles the signal, it ends the process without a traceback of Python.
     code = (
         "import hayase._hayase as inner, os, signal, sys\n"
         "inner.main = None\n"

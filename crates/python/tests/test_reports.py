@@ -1,4 +1,4 @@
-"""The types of reports are those of the library."""
+"""The types of reports match the library."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What comes out of runs: the program's fingerprints and files, tables without copies, several kinds of work."""
+"""Results of runs: the program's fingerprints and files, tables without copies, several kinds of work."""
 
 import json
 import os
@@ -17,14 +17,14 @@ ROOT = Path(__file__).parents[3]
 
 
 def program() -> str | None:
-    """The program, where it is: named, built here, or installed."""
+    """Finds the program: named, built here, or installed."""
     if named := os.environ.get("HAYASE"):
         return named
     built = ROOT / "target" / "debug" / "hayase"
     return str(built) if built.exists() else shutil.which("hayase")
 
 
-#: A dozen scenarios of all kinds, with what the command line calls them.
+#: A dozen scenarios of all kinds, with their arguments on the command line.
 SCENARIOS = [
     ("torus-4x4", "all-to-all-pairwise", {}),
     ("torus-4x4", "all-to-all-pairwise", {"placement": "random", "seed": 7}),
@@ -65,14 +65,14 @@ def test_reports_are_those_of_the_program(topology, pattern, settings) -> None:
 
 
 def without_clock(value):
-    """The report without what differs from run to run."""
+    """Returns the report without the fields that differ from run to run."""
     if isinstance(value, dict):
         return {key: without_clock(item) for key, item in value.items() if key not in ("wall_s", "meta")}
     return [without_clock(item) for item in value] if isinstance(value, list) else value
 
 
 def test_fingerprints_are_those_that_the_simulator_is_held_to() -> None:
-    """Without the program: the same in another process and on one thread."""
+    """Compares with another process and with one thread, without the program."""
     code = "import hayase; print(hayase.run('fat-tree-54', 'all-to-all-simple-spread', threads=1).fingerprint)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == hayase.run("fat-tree-54", "all-to-all-simple-spread").fingerprint
@@ -105,11 +105,11 @@ def test_arrow_and_numpy_see_the_same_memory() -> None:
         assert numpy.array_equal(chunk.to_numpy(), seen)
     names = result.links.to_arrow()["name"].to_pylist()
     assert names == result.links["name"].tolist()
-    # The memory lives as long as anybody looks at it.
+    # The memory lives as long as an array refers to it.
     expected = table["end"].to_pylist()
     del result, seen, chunk
     assert table["end"].to_pylist() == expected
-    # A schema by itself, and a stream that nobody reads.
+    # A schema alone, and a stream that is never read.
     other = hayase.run("torus-4x4", "ring", messages=True).messages
     assert pyarrow.schema(other).names == other.columns
     for _ in range(100):
@@ -139,7 +139,7 @@ def test_own_messages_and_placements_are_arrays() -> None:
     assert result["bytes"] == 3000 and sorted(result.messages["bytes"].tolist()) == [0, 1000, 2000]
     named = numpy.array([(0, 1, 1000)], dtype=[("src", "u4"), ("dst", "u4"), ("bytes", "u8")])
     assert hayase.run("torus-4x4", named)["bytes"] == 1000
-    # Not contiguous, and the other way round.
+    # Arrays that are not contiguous, and reversed ones.
     assert hayase.run("torus-4x4", rows[::-1].T.copy().T)["bytes"] == 3000
     for wrong in (rows[:, :2], rows.ravel()):
         with pytest.raises(ValueError, match=re.escape("(n, 3)")):
@@ -204,7 +204,7 @@ def test_tables_and_results_are_dicts() -> None:
     frame = pandas.DataFrame(table)
     assert frame.shape == (16, 6) and frame["end"].max() == result.makespan
     assert np.asarray(table)["bytes"].tolist() == table["bytes"].tolist()
-    # The names of the files are understood as well.
+    # Names in files are accepted too.
     assert table["end_s"].tolist() == table["end"].tolist() and "end_s" not in table.columns
     assert set(result) == set(result.report) and dict(result)["makespan_s"] == result.makespan
     assert "bounds" in result and len(result) == len(result.report) and result == result
@@ -228,7 +228,7 @@ def test_routes_of_a_topology_are_a_table() -> None:
     torus = hayase.Topology("torus-4x4")
     table = torus.route_table()
     assert len(table["src"]) == len(table["path"]) == 16 * 15 and (table["src"] != table["dst"]).all()
-    # Of a ring of four the others are 1, 2 and 1 away; twice that, over 15 others, and two links of the ends.
+    # Distances in a ring of four are 1, 2 and 1; in a 4 x 4 torus 32 / 15 on average, plus two end links.
     assert table["hops"].mean() == pytest.approx(2 * 16 / 15 + 2)
     links = torus.link_table()
     for src, dst, path in zip(table["src"], table["dst"], table["path"]):

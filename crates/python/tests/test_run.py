@@ -1,4 +1,4 @@
-"""Runs from Python are those of the program."""
+"""Runs from Python equal those of the program."""
 
 import threading
 

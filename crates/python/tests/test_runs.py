@@ -1,4 +1,4 @@
-"""Runs beside other things of the interpreter, and runs that do not end."""
+"""Runs beside other work of the interpreter, and runs that do not end."""
 
 import threading
 import time

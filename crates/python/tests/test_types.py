@@ -1,4 +1,4 @@
-"""Types: of the package, of typical use, of mistakes that a type checker finds; words are those of the schema."""
+"""Types: of the package, of typical use, of mistakes that a type checker finds; words equal those of the schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKAGE = Path(hayase.__file__).parent
 
 def mypy(*files: Path, cache: Path) -> list[str]:
     pytest.importorskip("mypy")
-    # What is installed mypy finds by itself, and wants to be told nothing of it.
+    # mypy finds an installed package by itself and needs no path.
     installed = "site-packages" in PACKAGE.parts
     environment = os.environ if installed else {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
     ran = subprocess.run(
@@ -101,7 +101,7 @@ def test_the_words_are_those_of_the_schema():
         "node": _settings.NodeName,
     }.items():
         said = words(schema["properties"][key])
-        # Of placements, files and lists of nodes are said by other texts.
+        # Files and lists of nodes are placements too, but not names.
         assert set(get_args(literal)) == said - ({"file", "nodes"} if key == "placement" else set()), key
     transports = {word.partition(":")[0] for word in get_args(_settings.TransportName)}
     assert transports == words(schema["properties"]["transport"])

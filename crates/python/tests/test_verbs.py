@@ -1,4 +1,4 @@
-"""Comparisons, sweeps, rates, throughput, what-if: as the program does them."""
+"""Comparisons, sweeps, rates, throughput and what-if equal those of the program."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_dimensions_are_in_the_order_of_the_plan(tmp_path) -> None:
     data = hayase.to_xarray(table)
     assert data.indexes["size"].tolist() == sizes and data.indexes["placement"].tolist() == nodes
     assert data["makespan"].sel(size="1 MB", placement="regular") == pytest.approx(1e-3)
-    # Also of a part of it: what of each placement is there says something of the order of sizes.
+    # The order also follows from some of the rows, because rows of each placement show a part of the order of sizes.
     key = table.attrs["report"]["keys"]
     part = table[[row[key[1]] != table[key[1]].iloc[0] or row[key[0]] != table[key[0]].iloc[0] for _, row in table.iterrows()]]
     part.attrs = table.attrs

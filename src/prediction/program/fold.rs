@@ -3,9 +3,10 @@
 //! Elements are appended one at a time to a stack. After each, the end of the stack is examined:
 //!
 //! ```text
-//! ... loop(b1 .. bL) b1 .. bL      a loop before as many elements as its body has, which continue it:     one iteration more
-//! ... e1 .. eL  e1 .. eL           the same elements twice, with all numbers equal:                       a loop of two iterations
-//! ... e1 .. eL  e1' .. eL'  e1'' .. eL''   three times the same except for numbers that grow evenly:      a loop of three, with steps
+//! end of the stack                         condition                                     becomes
+//! ... loop(b1 .. bL) b1 .. bL              the elements after the loop continue it        one more iteration
+//! ... e1 .. eL  e1 .. eL                   twice the same, all numbers equal             a loop of two iterations
+//! ... e1 .. eL  e1' .. eL'  e1'' .. eL''   three times the same, numbers grow evenly     a loop of three, with steps
 //! ```
 //! The new loop is an element like any other, so loops nest, inner ones first. The count of an inner loop is
 //! one of its numbers and may grow, too (triangular loops). Of several lengths L the shortest is taken. Two

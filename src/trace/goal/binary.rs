@@ -5,8 +5,9 @@
 //! -- offsets count from here --
 //! u32 ranks; u8 largest cpu; u8 largest nic; ranks x { u64 start; u64 end }
 //! each rank: u32 operations; u32 roots; u32 root[roots]; operations x 39 bytes; u32 edges[]
-//! an operation: u32 required by how many; u8 kind (1 send, 2 recv, 3 calc); u32 peer; u64 bytes or ns; u32 tag; u8 cpu; u8 nic;
-//!               u32 followers; u32 first follower; u32 followers of its start; u32 first of those
+//! an operation: u32 number of operations that it requires; u8 kind (1 send, 2 recv, 3 calc); u32 peer;
+//!               u64 bytes or ns; u32 tag; u8 cpu; u8 nic; u32 followers; u32 first follower;
+//!               u32 followers of its start; u32 first of those
 //! ```
 //! All little-endian and packed; followers are runs of `edges`.
 

@@ -22,7 +22,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Whether all of it is here; says what is not.
+    /// Returns true if the compiler and the MPI are installed; reports the missing one.
     pub fn is_here(&self) -> bool {
         is_there(self.compiler) && is_there(&format!("mpirun.{}", self.mpi))
     }
@@ -190,7 +190,7 @@ pub fn recorded(name: &str, ranks: u32, chain: &Chain) -> Option<Desk> {
     Some(desk)
 }
 
-/// What is advised, as JSON.
+/// Returns the output of `hayase advise` as JSON.
 pub fn advised(desk: &Desk, words: &str) -> serde_json::Value {
     desk.hayase(words).timeout(Duration::from_secs(120)).assert().success().json()
 }

@@ -7,7 +7,7 @@ use hayase_advice::model::{Action, CallPart, Certainty, Change, Finding, Role, R
 
 use super::advice_cases::{Chain, advised, recorded};
 
-/// What a program says about advice.
+/// Expected advice, as the source of a program states it.
 struct Answers<'a> {
     /// Names of lines.
     names: BTreeMap<&'a str, u32>,

@@ -195,7 +195,7 @@ fn a_large_reduction_whose_partners_are_behind_one_link_goes_round_a_ring() {
     assert!(finding(&advice, "A202").is_none(), "the best algorithm is not advised against");
 }
 
-/// Small messages from rank to rank, each of which computes so long [ns] before it passes one on.
+/// Returns a schedule in which a small message goes from rank to rank; each computes `calc` \[ns\] before it sends.
 fn chain(calc: u64) -> String {
     goal((0..RANKS).map(|rank| {
         let mut lines = vec![format!("c: calc {calc}")];
@@ -221,7 +221,7 @@ fn a_chain_of_small_messages_is_latency_unless_it_computes() {
     assert!(finding(&json(&desk, "-q advise work.goal -m myrinet --format json"), "A203").is_none());
 }
 
-/// Rank 0 sends so much and computes 10 ms; rank 1 computes 10 ms and receives.
+/// Returns a schedule: rank 0 sends `bytes` and computes 10 ms; rank 1 computes 10 ms and receives.
 fn late(bytes: u64) -> String {
     let ranks = [
         vec![format!("s: send {bytes}b to 1"), "c: calc 10000000".into(), "c requires s".into()],

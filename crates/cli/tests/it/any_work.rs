@@ -171,8 +171,8 @@ fn any_key_is_varied() {
     }
 }
 
-/// Where nothing takes time at the ends, a send is over at once: whatever the rule, messages go as soon as what they
-/// need has been received, as under the rule `all`.
+/// A send is over at once if nothing takes time at the ends. Under every rule, a message then starts as soon as the
+/// messages that it needs are received, as under the rule `all`.
 #[test]
 fn on_nodes_that_cost_nothing_messages_go_as_soon_as_they_may() {
     let nodes = "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";

@@ -1,4 +1,4 @@
-//! What a message costs: figures differ from machine to machine, their form does not.
+//! `hayase bench`: figures differ from machine to machine, their form does not.
 
 use super::{Desk, Said};
 use snapbox::str;

@@ -9,7 +9,7 @@ use hayase_needs::is_there;
 const C: &str = include_str!("../../../recorder/tests/programs/environment.c");
 const FORTRAN: &str = include_str!("../../../recorder/tests/programs/traps.f90");
 
-/// What a program prints, in an order that does not change.
+/// Returns the lines that a program printed, sorted.
 fn sorted(output: &[u8]) -> Vec<String> {
     let mut lines: Vec<String> = String::from_utf8_lossy(output).lines().map(str::to_owned).collect();
     lines.sort();

@@ -7,7 +7,7 @@ use super::{Desk, Said};
 /// Verbs whose examples start compilers, launchers or long measurements, or write into home folders.
 const NOT_HERE: [&str; 10] =
     ["cc", "fc", "wrap", "record", "measure", "bench", "validate", "completions", "man", "generate"];
-/// How names of files end that are inputs.
+/// Endings of the names of input files.
 const FILES: [&str; 15] = [
     ".toml", ".csv", ".goal", ".xml", ".json", ".zst", ".tsv", ".prog", ".comp", ".comm", ".c", ".cc", ".f90", ".dat",
     "/",

@@ -287,7 +287,7 @@ fn the_head_of_a_farm_is_that_of_its_first_prediction() {
     );
 }
 
-/// Two workers are lost after one task each: whoever asks is told that the other three are not done.
+/// Two workers are lost after one task each; every output reports that the other three tasks are not done.
 #[test]
 fn a_farm_that_loses_all_its_workers_is_not_complete() {
     let farm = "[workload.master-slave]\ntasks = \"constant:count=5,time=1ms\"\nworkers = 2\n";

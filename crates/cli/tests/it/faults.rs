@@ -1,4 +1,4 @@
-//! What fails, from the command line: shown, drawn, named, compared.
+//! Faults from the command line: shown, drawn, named, compared.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a newcomer reads first.
+//! Help texts, which a newcomer reads first.
 
 use super::{Desk, Said};
 use snapbox::str;

@@ -58,7 +58,7 @@ impl<'a> Bench<'a> {
         self.settings(command).args(["-g", "-O2"]).args(words.split_whitespace()).assert().success();
     }
 
-    /// Records `program` on two ranks; what is found of overlap and of what could be one, and what is said of the run.
+    /// Records `program` on two ranks; returns the findings about overlap and merging, and the notes about the run.
     fn advised(&self) -> (Vec<Finding>, Vec<String>) {
         let mpi = self.chain.mpi;
         let over = if mpi == "openmpi" { " --oversubscribe" } else { "" };

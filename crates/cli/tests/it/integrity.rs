@@ -1,4 +1,4 @@
-//! What is wrong with a recording is said by every verb that uses it, in a line, and is in what it writes.
+//! Flaws of a recording: every verb that uses it reports them in a line, and in the files that it writes.
 
 use std::fs;
 
@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use super::Desk;
 
-/// What is wrong with the stream of rank 1.
+/// Flaws of the stream of rank 1.
 #[derive(Clone, Copy, Default)]
 struct Wrong {
     /// Calls that were not recorded.
     lost: u64,
     notes: &'static [(&'static str, &'static str)],
-    /// Its end is not there.
+    /// Its end is missing.
     cut: bool,
-    /// It is not there.
+    /// The stream is missing.
     missing: bool,
-    /// Computation is real time.
+    /// Computation is measured in real time.
     wall: bool,
-    /// Rank 0 sends a message more.
+    /// Rank 0 sends one message more.
     stray: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What there is to choose from, and what it is.
+//! Lists of the names to choose from, and descriptions of each.
 
 use super::{Desk, FABRIC, MESSAGES, Said};
 use snapbox::str;

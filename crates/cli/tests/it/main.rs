@@ -1,4 +1,4 @@
-//! The command line, as transcripts: what was typed, what came out where, and the exit code.
+//! The command line, as transcripts: the command, its output on each stream, and the exit code.
 
 mod accuracy;
 mod advice_cases;

@@ -1,4 +1,4 @@
-//! Which receive takes which message: what a recording says, and what a replay and a prediction of it do.
+//! Matching of receives and messages: a replay and a prediction match them as the recording did.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,12 +12,12 @@ use hayase_trace::{CallKind, Communicator, Event, Flags, Item, Reader};
 
 use super::{Desk, Said};
 
-/// Who sent it, with what tag, how much.
+/// Sender, tag and size \[B\].
 type Message = (u32, i32, u64);
 /// By communicator, sender, receiver and tag: sizes in order.
 type Channels = BTreeMap<(u64, u32, u32, i32), Vec<u64>>;
 
-/// What a recording says of messages from one rank to one other.
+/// Messages of a recording, by sender and receiver.
 #[derive(Default)]
 struct Recorded {
     sent: Channels,

@@ -12,7 +12,7 @@ use super::{Desk, Said};
 
 const SYNC: u64 = 4096;
 
-/// What rank 0 says of these sizes: L = 2 us, o = 1 us, 1 ns/B at each end, 8 ns/B in between.
+/// Returns the output of rank 0 for these sizes: L = 2 us, o = 1 us, 1 ns/B at each end, 8 ns/B in between.
 fn said(sizes: &Sizes) -> String {
     let pair = Message::Pair {
         mpi: "MPI 1".into(),

@@ -1,5 +1,5 @@
-//! The options of output are the same for all verbs: what each format gives, which files there are, and what is said
-//! where a verb has none of it.
+//! Options of output, the same for all verbs: the contents of each format, the files that can be written, and the
+//! error if a verb has none of them.
 
 use serde_json::Value;
 
@@ -267,7 +267,7 @@ fn models_are_compared_for_one_load_at_a_time() {
     assert_eq!(tables("--sharing max-min,equal-share").len(), 1);
 }
 
-/// What is not known is no number.
+/// An unknown value is empty, not a number.
 #[test]
 fn bounds_that_are_not_known_are_empty() {
     let desk = desk();

@@ -216,7 +216,7 @@ fn too_few_channels_are_told_with_how_many_are_needed() {
     );
 }
 
-/// What the packets of all messages carried, link by link, is what a report says of the links.
+/// The bytes that the packets of all messages carried over each link equal those in the report.
 #[test]
 fn packets_that_choose_their_ways_are_counted_on_the_links_that_they_crossed() {
     let loader = || {

@@ -87,7 +87,7 @@ for i in range(3):
     solve()
 ";
 
-/// What a command prints; `None` where it cannot be started or fails.
+/// Returns the output of a command, or `None` if it cannot be started or fails.
 fn output(desk: &Desk, words: &[&str]) -> Option<String> {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).current_dir(desk.path()).stderr(Stdio::null());
@@ -95,7 +95,7 @@ fn output(desk: &Desk, words: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `hayase`; what it prints.
+/// Runs `hayase` and returns its output.
 fn hayase(desk: &Desk, words: &str) -> String {
     desk.hayase(words)
         .env("XDG_CACHE_HOME", desk.path().join("cache"))

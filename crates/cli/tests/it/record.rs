@@ -1,4 +1,4 @@
-//! Recording: what is refused, what is said where nothing is recorded, and what is recorded where there is an MPI.
+//! Recording: refused commands, the message if nothing is recorded, and recordings if an MPI is installed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,7 +19,7 @@ fn hayase(desk: &Desk, words: &str) -> snapbox::cmd::Command {
         .timeout(Duration::from_secs(300))
 }
 
-/// What it says when it ends with this code.
+/// Returns the text on standard error; the exit code must be `code`.
 fn said(desk: &Desk, words: &str, code: i32) -> String {
     hayase(desk, words).assert().code(code).stderr()
 }

@@ -12,12 +12,14 @@ use snapbox::str;
 use super::{Desk, Said};
 use hayase_needs::is_there;
 
-/// How often "step" is executed.
+/// Number of times that "step" is executed.
 const TIMES: u64 = 5;
 
-/// Two ranks. In each iteration, within "step", rank 0 computes 100 us and sends, rank 1 computes 60 us and receives;
-/// between iterations rank 0 computes 30 us and rank 1 70 us. Recorded as it is with messages that take 10 us. "all" is
-/// from the start on, and only rank 0 ends it; rank 1 ends "never", which nobody began.
+/// Returns a trace of two ranks.
+///
+/// In each iteration, within "step", rank 0 computes 100 us and sends, rank 1 computes 60 us and receives; a message
+/// takes 10 us. Between iterations rank 0 computes 30 us and rank 1 70 us. The region "all" begins at the start, and
+/// only rank 0 ends it; rank 1 ends "never", which no rank began.
 fn trace() -> Vec<u8> {
     let mut out = Vec::new();
     for rank in 0..2_u32 {

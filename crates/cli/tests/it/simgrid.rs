@@ -58,7 +58,7 @@ fn rank(host: &str) -> u32 {
 }
 
 impl Case {
-    /// When each message ends by `hayase run` under a preset \[s\].
+    /// Returns the end of each message by `hayase run` under a preset \[s\].
     fn ends(&self, preset: &str) -> Vec<f64> {
         // A sender's messages in the order of their starts, each as long after the one before.
         let mut order: Vec<usize> = (0..self.flows.len()).collect();
@@ -89,7 +89,7 @@ impl Case {
         ends
     }
 
-    /// Whether all messages end when they are expected to.
+    /// Asserts that each message ends at its expected time \[s\].
     fn agrees(&self, preset: &str, expected: &[f64]) {
         for (f, (end, expected)) in self.ends(preset).into_iter().zip(expected).enumerate() {
             let apart = (end - expected).abs() / expected;

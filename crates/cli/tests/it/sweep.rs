@@ -235,7 +235,7 @@ fn ctrl_c_keeps_what_is_done() {
     assert_eq!(rows(&desk, "out/0-of-1.jsonl"), 480);
 }
 
-/// The work of every kind, over what is said of it.
+/// Sweeps over the settings of every kind of work.
 #[test]
 fn any_work_is_swept() {
     let farm = "[workload.master-slave]\ntasks = \"constant:count=20,time=1ms\"\n[grid]\n\
@@ -383,7 +383,7 @@ fn the_script_of_an_engine_names_the_plan_and_its_shards() {
     assert_eq!(code, 2, "{error}");
 }
 
-/// What is not exact says so: rows by their interval, tables and pictures in words.
+/// An estimate is marked as one: rows by their interval, tables and pictures in words.
 #[test]
 fn a_makespan_by_estimate_is_told_as_one() {
     let plan = "topology = \"torus-4x4\"\nestimate = \"5 %\"\n[workload.uniform-random]\nmessages = 4000\n\

@@ -7,7 +7,7 @@ use hayase_needs::is_there;
 
 const PROGRAM: &str = include_str!("../../../recorder/tests/programs/threads.c");
 
-/// What hayase is asked of a program of two threads, with the exit code that it has to have.
+/// Commands on the recording of a program of two threads, with the expected exit codes.
 const ASKED: [(&str, i32); 9] = [
     ("trace info run", 0),
     ("replay run -m shared-memory", 0),

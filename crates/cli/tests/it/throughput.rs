@@ -101,7 +101,7 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
     }
 }
 
-/// What is wrong with what was typed is shown under it.
+/// Errors are shown under the words of the command that caused them.
 #[test]
 fn mistakes_of_throughput_have_a_place() {
     for (words, place) in [

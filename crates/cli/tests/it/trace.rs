@@ -1,4 +1,4 @@
-//! What recorded programs and schedules hold, and the same in other formats.
+//! Contents of recorded programs and schedules, and their conversion to other formats.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn shipped(name: &str) -> String {
     format!("{}/../../traces/{name}.tsv.zst", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a verb prints, or says when it fails.
+/// Returns the standard output of a verb that succeeds.
 fn stdout(desk: &Desk, words: &str) -> String {
     desk.hayase(words).assert().success().stdout()
 }

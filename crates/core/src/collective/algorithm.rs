@@ -147,12 +147,14 @@ impl Plan {
     ///
     /// | requested | condition | instead |
     /// |---|---|---|
-    /// | one for another collective | | the choice by the rules of MPICH |
-    /// | `scatter-allgather`; `recursive-doubling` of an allgather; `pairwise`; `interleaved` | P is no power of two | `scatter-ring`; `bruck`; `simple-spread`; `recursive-doubling` |
+    /// | an algorithm for another collective | always | the choice by the rules of MPICH |
+    /// | `scatter-allgather` | P is no power of two | `scatter-ring` |
+    /// | `recursive-doubling` of an allgather | P is no power of two | `bruck` |
+    /// | `pairwise` | P is no power of two | `simple-spread` |
+    /// | `interleaved` | P is no power of two, or blocks differ | `recursive-doubling` |
     /// | `neighbor-exchange` | P is odd | `ring` |
-    /// | `interleaved` | blocks differ | `recursive-doubling` |
-    /// | a reduce by `knomial`, `binary`, `chain`, `pipeline` | the operator does not commute | `in-order-binary` |
-    /// | an allreduce or a reduce-scatter by `ring`, `pairwise`, `recursive-halving` | the operator does not commute | `recursive-doubling` |
+    /// | `knomial`, `binary`, `chain`, `pipeline` of a reduce | the operator does not commute | `in-order-binary` |
+    /// | `ring`, `pairwise`, `recursive-halving` of an allreduce or reduce-scatter | the same | `recursive-doubling` |
     pub fn of(call: &Call, algorithm: Algorithm) -> Self {
         let plan = Self::plain(algorithm);
         let plan = match algorithm {

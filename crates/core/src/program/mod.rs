@@ -3,10 +3,11 @@
 //! Every reader of traces returns a [`Program`], and the player runs one. A program has a list of
 //! [operations](Op) for each rank, in one of two [orders](Order):
 //!
-//! * **sequence**: one after the other, as a process calls MPI. Non-blocking operations continue in the background until
-//!   a wait names them by their position in the list. A process of several [`Threads`] has one list for all of them.
-//! * **graph**: an operation starts when those it requires are done (`requires`) or have started (`irequires`), as in
-//!   GOAL schedules. There are no waits: to require an operation is to wait for it.
+//! * **sequence**: one after the other, as a process calls MPI. Non-blocking operations continue in the
+//!   background until a wait names them by their position in the list. A process of several [`Threads`] has one
+//!   list for all of them.
+//! * **graph**: an operation starts when those it requires are done (`requires`) or have started (`irequires`),
+//!   as in GOAL schedules. There are no waits: to require an operation is to wait for it.
 //!
 //! Peers are always ranks of the world; a communicator only keeps messages apart, and defines the ranks of a
 //! collective. A program is built by a [`ProgramBuilder`] and does not change afterwards.

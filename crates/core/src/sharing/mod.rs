@@ -8,7 +8,8 @@
 //! |---|---|---|
 //! | [`EqualShare`] | `min over its links of c/n` | MFS, mode F |
 //! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
-//! | [`WeightedMaxMin`], [`WeightedEqualShare`] | max-min and equal share, of flows on several paths, with weights and limits | |
+//! | [`WeightedMaxMin`] | max-min fairness of flows on several paths, with weights and limits | |
+//! | [`WeightedEqualShare`] | equal share of the same flows | |
 //! | [`Blocking`], [`VirtualOutput`] | rates that input queues let through | node models with spillback |
 //! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
 

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`Flows`] | a flow with a rate | its share of the links it crosses |
 //! | [`GroupFlows`] | a flow with a rate | its share, computed by groups of flows with the same bottleneck |
-//! | [`CrowdedFlows`] | a flow with a rate | its share, computed one by one or by groups, whichever is faster at the time |
+//! | [`CrowdedFlows`] | a flow with a rate | its share, computed by flows or by groups, as is faster at the time |
 //! | [`FlowsOnTerms`] | a flow with a rate | its share, with weights, windows and traffic on the way back |
 //! | [`BlockingFlows`] | a flow with a rate | queues at inputs that wait for each other, back to its source |
 //! | [`Packets`] | packets in queues | the packets in front of each |

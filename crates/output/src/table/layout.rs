@@ -4,8 +4,8 @@
 //!
 //! 1. Headings are broken between words.
 //! 2. Columns of text become narrower and continue on lines below.
-//! 3. The less important columns at the right move below the others as a table of their own. The columns that identify a
-//!    row are repeated there.
+//! 3. The less important columns at the right move below the others as a table of their own. The columns that
+//!    identify a row are repeated there.
 //!
 //! Numbers are never broken, and nothing is left out. Other text is broken between words, but not between a
 //! figure and its unit.

@@ -81,7 +81,8 @@ impl Tree<'_> {
                         operation.truncate(at);
                     }
                     let site = self.data.site(op.site).map_or(String::new(), |site| short(site).to_owned());
-                    // Blocks before the operation: from the end of each loop that begins with it, and from before them all.
+                    // Blocks before the operation: from the end of each loop that begins with it, and from before all
+                    // of these loops.
                     let block = self.block;
                     for level in 0..=entered {
                         let cells = match level {

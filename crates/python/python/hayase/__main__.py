@@ -1,7 +1,7 @@
 """The program `hayase` in the wheel: the command line, from the same shared object as the library.
 
-`hayase …` (a script that pip writes) and `python -m hayase …` are what the program built by cargo is: the same verbs,
-exit codes, files and messages. The process is the program's: Python's own handling of signals is put aside.
+`hayase …` (a script that pip writes) and `python -m hayase …` do the same as the program built by cargo: the same
+commands, exit codes, files and messages. The process belongs to the program, so Python's handling of signals is reset.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import sys
 
 
 def main() -> int:
-    """Runs the command line of this process; its exit code."""
+    """Runs the command line of this process and returns its exit code."""
     _open_standard_streams()
-    # Until a verb takes Ctrl-C itself, it ends the process, as it does any program; where whoever started this has it
-    # ignored, it stays so.
+    # Ctrl-C ends the process until a command handles it; if the parent process ignores it, it stays ignored.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Python ignores it, for itself and all that it starts.
+    # Python ignores this signal, for itself and its children.
     if hasattr(signal, "SIGXFSZ"):
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     from hayase._hayase import main as program
@@ -27,7 +26,7 @@ def main() -> int:
 
 
 def _again() -> list[str]:
-    """The words that start this program again, from any folder."""
+    """Returns the words that start this program again, from any folder."""
     script = os.path.abspath(sys.argv[0])
     if not script.endswith(".py") and os.path.isfile(script) and os.access(script, os.X_OK):
         return [script]
@@ -35,7 +34,7 @@ def _again() -> list[str]:
 
 
 def _open_standard_streams() -> None:
-    """Opens what is closed of them: else the next file would be taken for it."""
+    """Opens closed standard streams, because the next opened file would take their place."""
     for stream in range(3):
         try:
             os.fstat(stream)

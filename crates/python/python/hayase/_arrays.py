@@ -1,7 +1,7 @@
-"""Arrays as the tables that the simulator reads: messages, traffic matrices, placements.
+"""Arrays as tables for the simulator: messages, traffic matrices, placements.
 
-What is wrong with an array is said in terms of it: which row, what was expected there. A ``TypeError`` says that
-something of another kind was expected, a ``ValueError`` that a value or a shape does not do.
+Errors name the row of the array and the expected value. A ``TypeError`` reports a wrong type, a ``ValueError`` a wrong
+value or shape.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Names of the columns of messages; the first of each is what the simulator calls it.
+#: Names of the columns of messages; the first of each is the simulator's.
 _NAMES: dict[str, tuple[str, ...]] = {
     "src": ("src", "source"),
     "dst": ("dst", "target", "destination"),
@@ -30,7 +30,7 @@ _NUMBERS = "iuf"
 
 
 def messages(array: object) -> tuple[bytes, bool]:
-    """The CSV text of messages to send, and whether they have starts of their own.
+    """Returns the CSV text of messages to send; true if they have start times.
 
     >>> print(messages([(0, 1, 20_000), (1, 0, 20_000)])[0].decode(), end="")
     src,dst,bytes
@@ -57,10 +57,10 @@ def messages(array: object) -> tuple[bytes, bool]:
 
 
 def matrix(array: object, order: str = "shift") -> tuple[bytes, int]:
-    """The CSV text of the messages of a traffic matrix, and its number of ranks.
+    """Returns the CSV text of the messages of a traffic matrix, and its number of ranks.
 
-    Row i, column j is what rank i sends to rank j in bytes; where it is 0 there is no message. With ``order="shift"``
-    rank i sends to i + 1 first, then to i + 2 and so on (modulo n), as in a simple spread; with ``"row"`` to 0, 1, 2.
+    Row i, column j is the number of bytes that rank i sends to rank j; 0 means no message. With ``order="shift"`` rank
+    i sends to i + 1 first, then to i + 2 and so on (modulo n), as in a simple spread; with ``"row"`` to 0, 1, 2.
 
     >>> print(matrix([[0, 5], [7, 0]])[0].decode(), end="")
     src,dst,bytes
@@ -90,7 +90,7 @@ def matrix(array: object, order: str = "shift") -> tuple[bytes, int]:
 
 
 def placement(array: object) -> dict[str, Any]:
-    """The table of a placement: on which node each rank is.
+    """Returns the table of a placement from the node of each rank.
 
     >>> placement([3, 1, 2])
     {'nodes': {'list': '3,1,2'}}
@@ -115,7 +115,7 @@ def placement(array: object) -> dict[str, Any]:
 
 
 def is_array(value: object) -> bool:
-    """Whether something is taken for an array: it is one, a DataFrame, or a list or tuple of numbers or rows."""
+    """True for an array, a DataFrame, or a list or tuple of numbers or rows."""
     if isinstance(value, (str, bytes, Mapping)):
         return False
     return (
@@ -128,20 +128,20 @@ def is_array(value: object) -> bool:
 
 
 def is_columns(value: object) -> bool:
-    """Whether a dict is the columns of messages, by their names."""
+    """True if a dict holds the columns of messages, by their names."""
     known = {*_RESULTS, *(each for names in _NAMES.values() for each in names)}
     return isinstance(value, Mapping) and bool(value) and all(name in known for name in value)
 
 
 def refuse_matrix(array: object) -> None:
-    """Refuses an array that may be messages or a traffic matrix, unless it is a list of tuples: these are messages."""
+    """Refuses an array that may be messages or a traffic matrix. A list of tuples is always messages."""
     if _named(array) is not None:
         return
     rows = array if isinstance(array, (list, tuple)) else ()
     if rows and all(isinstance(row, tuple) for row in rows):
         return
     values = _array(array, _EXPECTED)
-    # Three messages of which the last has no byte are no messages.
+    # A 3 x 3 array with a zero diagonal may be a matrix, because messages have bytes.
     if values.shape == (4, 4) or values.shape == (3, 3) and not values.diagonal().any():
         raise TypeError(
             f"an array of shape {values.shape} may be messages or a traffic matrix: say which,"
@@ -150,7 +150,7 @@ def refuse_matrix(array: object) -> None:
 
 
 def _named(array: Any) -> Mapping[str, Any] | None:
-    """The columns of what has columns with names: a dict, a DataFrame, a table of Arrow or of an earlier run."""
+    """Returns the named columns of a dict, a DataFrame, a table of Arrow or of an earlier run; else ``None``."""
     if isinstance(array, Mapping):
         return array
     if not hasattr(array, "column_names") and not hasattr(array, "columns") and hasattr(array, "__arrow_c_stream__"):
@@ -163,12 +163,12 @@ def _named(array: Any) -> Mapping[str, Any] | None:
     return {str(name): array[name] for name in names}
 
 
-#: Columns of the messages of a run that say what came of them.
+#: Columns of the messages of a run that hold results.
 _RESULTS = ("index", "end", "end_s")
 
 
 def _columns(array: object) -> dict[str, NDArray[Any]]:
-    """The columns of messages by the simulator's names."""
+    """Returns the columns of messages by the simulator's names."""
     import numpy as np
 
     if (named := _named(array)) is None:
@@ -209,7 +209,7 @@ def _columns(array: object) -> dict[str, NDArray[Any]]:
 
 
 def _array(array: object, expected: str) -> NDArray[Any]:
-    """An array of numbers, or a structured one."""
+    """Converts to an array of numbers or a structured array."""
     import numpy as np
 
     try:
@@ -223,7 +223,7 @@ def _array(array: object, expected: str) -> NDArray[Any]:
 
 
 def _there(array: object, expected: str) -> None:
-    """Refuses an array of which something is masked: what lies under a mask is not meant."""
+    """Refuses an array with masked values, because values under a mask are not meant."""
     import numpy as np
 
     if np.ma.is_masked(array):
@@ -231,11 +231,11 @@ def _there(array: object, expected: str) -> None:
 
 
 def _whole(values: NDArray[Any], what: str) -> NDArray[Any]:
-    """The values as whole numbers from 0 on."""
+    """Returns the values as whole numbers, 0 or above."""
     import numpy as np
 
     if values.dtype.kind == "f":
-        # Half precision has no room for what it is compared with.
+        # Half precision cannot hold the limit below.
         values = values.astype(np.float64)
         wrong = ~np.isfinite(values) | (values != np.rint(values)) | (np.abs(values) >= 2.0**63)
         if wrong.any():
@@ -248,7 +248,7 @@ def _whole(values: NDArray[Any], what: str) -> NDArray[Any]:
 
 
 def _finite(values: NDArray[Any], what: str) -> NDArray[np.float64]:
-    """The values as seconds from 0 on."""
+    """Returns the values as seconds, 0 or above."""
     import numpy as np
 
     values = values.astype(np.float64)
@@ -260,7 +260,7 @@ def _finite(values: NDArray[Any], what: str) -> NDArray[np.float64]:
 
 
 def _delays(senders: NDArray[Any], start: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Messages in the order in which each sender sends them, and how long each waits behind the one before [s]."""
+    """Returns the order of messages by sender and start, and the delay of each message after the one before [s]."""
     import numpy as np
 
     order = np.lexsort((start, senders))
@@ -274,7 +274,7 @@ def _delays(senders: NDArray[Any], start: NDArray[np.float64]) -> tuple[NDArray[
 def _text(
     src: NDArray[Any], dst: NDArray[Any], size: NDArray[Any], delay: NDArray[np.float64] | None = None
 ) -> bytes:
-    """The CSV text of messages."""
+    """Returns the CSV text of messages."""
     import numpy as np
 
     first, second, third = (column.astype(np.uint64).tobytes() for column in (src, dst, size))
@@ -282,7 +282,7 @@ def _text(
 
 
 def _first(values: NDArray[Any], wrong: NDArray[Any]) -> tuple[str, Any]:
-    """Where the first wrong value is, and what it is."""
+    """Returns the place of the first wrong value, and the value."""
     import numpy as np
 
     place = [int(i) for i in np.argwhere(wrong)[0]]
@@ -290,7 +290,7 @@ def _first(values: NDArray[Any], wrong: NDArray[Any]) -> tuple[str, Any]:
 
 
 def _listed(words: Iterable[str], most: int = 5) -> str:
-    """Words with commas between them, and how many more there are."""
+    """Joins words by commas; long lists are cut, with the number of further words."""
     words = list(words)
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more

@@ -1,7 +1,7 @@
-"""What pictures consist of: axes with units, bars, lines, spans and squares, by matplotlib.
+"""Parts of pictures: axes with units, bars, lines, spans and squares, by matplotlib.
 
-Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart; whatever a colour says, a
-mark, a hatch, a width or a label says too. Ink and paper are those of matplotlib's style: dark styles stay dark.
+Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart. Marks, hatches, widths
+or labels repeat everything that a colour shows. Text and background follow matplotlib's style: dark styles stay dark.
 Source: M. Okabe and K. Ito, Color Universal Design, 2008.
 """
 
@@ -16,15 +16,15 @@ from hayase._units import scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: One colour after another; neighbours differ in lightness, too.
+#: Colours of successive series; neighbours differ in lightness too.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C8C", "#B8A800")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-#: Reference lines: bounds, means.
+#: Colour of reference lines: bounds, means.
 RULE = "#7F7F7F"
 
 
 def axes(ax: Axes | None, height: float = 4.0, width: float = 7.0) -> Axes:
-    """The axes to draw on: those given, or new ones on a figure of this size [inch]."""
+    """Returns the given axes, or new ones on a figure of this size [inch]."""
     if ax is None:
         try:
             import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ def axes(ax: Axes | None, height: float = 4.0, width: float = 7.0) -> Axes:
 
 
 def finish(ax: Axes, x: str, y: str, title: str, below: str = "", grid: str = "y") -> Axes:
-    """Says what is on the axes and what the picture is of; a legend stands below, where it hides nothing."""
+    """Adds axis labels, the title and, below the axes, a legend."""
     import textwrap
 
     ax.set_xlabel(x)
@@ -55,7 +55,7 @@ def finish(ax: Axes, x: str, y: str, title: str, below: str = "", grid: str = "y
 
 
 def name_of(report: Mapping[str, Any]) -> str:
-    """What a report is of: a program by the name of its file, or a workload, and the fabric."""
+    """Returns the subject of a report: a program by the name of its file, or a workload, and the fabric."""
     said = str(report.get("program") or report.get("workload") or "")
     name, _, rest = said.partition(" (")
     name = f"{name.rsplit('/', 1)[-1]} ({rest}" if rest else name.rsplit("/", 1)[-1]
@@ -63,18 +63,18 @@ def name_of(report: Mapping[str, Any]) -> str:
 
 
 def short(text: str, most: int = 44) -> str:
-    """A name that leaves room for the picture; what is left out is in its middle."""
+    """Cuts a long name in its middle, so that it leaves room for the picture."""
     return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[most // 2 - most:]}"
 
 
 def in_unit(values: Sequence[float], dimension: str = "s") -> tuple[list[float], str]:
-    """Figures in one unit, that of the largest, and the unit."""
+    """Returns figures in the unit of the largest, and the unit."""
     factor, unit = scale(max((abs(value) for value in values if math.isfinite(value)), default=0.0), dimension)
     return [value / factor for value in values], unit
 
 
 def column(table: Any, name: str) -> Any:
-    """A column of times [s]; files call it ``end_s``, tables in memory ``end``."""
+    """Returns a column of times [s]; files call it ``end_s``, tables in memory ``end``."""
     import numpy as np
 
     return np.asarray(table[name if name in list(table.columns) else f"{name}_s"], float)
@@ -90,7 +90,7 @@ def bars(
     errors: Sequence[float] | None = None,
     left: Sequence[float] | float = 0.0,
 ) -> Axes:
-    """Bars that lie, the first one on top, with a text behind each."""
+    """Draws horizontal bars, the first one on top, with a text behind each."""
     ax = axes(ax, min(max(2.2, 1.1 + 0.27 * len(names)), 12.0))
     line = {"ecolor": ax.xaxis.label.get_color(), "capsize": 2.5}
     drawn = ax.barh(range(len(names)), values, 0.72, left, color=list(colours), xerr=errors, error_kw=line)
@@ -105,12 +105,12 @@ def bars(
 
 
 def whole(axis: Any) -> None:
-    """Ticks at whole numbers: ranks, seeds."""
+    """Sets ticks at whole numbers only, for ranks and seeds."""
     axis.get_major_locator().set_params(integer=True)
 
 
 def curve(ax: Axes | None, values: Sequence[float]) -> Axes:
-    """Values in their order, one beside the other."""
+    """Draws values in their order, as steps."""
     ax = axes(ax)
     places = range(1, len(values) + 1)
     ax.fill_between(places, values, step="mid", color=COLOURS[0], alpha=0.3, linewidth=0)
@@ -121,7 +121,7 @@ def curve(ax: Axes | None, values: Sequence[float]) -> Axes:
 
 
 def joined(ax: Axes | None, lines: Mapping[str, Sequence[tuple[Any, float, float]]]) -> Axes:
-    """Lines by name, through points with their intervals."""
+    """Draws named lines through points with intervals."""
     ax = axes(ax)
     for place, (name, points) in enumerate(lines.items()):
         across, values, errors = zip(*points)
@@ -131,7 +131,7 @@ def joined(ax: Axes | None, lines: Mapping[str, Sequence[tuple[Any, float, float
 
 
 def at_values(ax: Axes, values: Sequence[float], texts: Sequence[str]) -> None:
-    """Ticks across at values that were tried, not too many; the axis is logarithmic where they differ much."""
+    """Sets ticks at the tried values, or some of them; the axis is logarithmic if the values differ much."""
     first, last = values[0], values[-1]
     if first > 0 and last >= 8 * first:
         ax.set_xscale("log")
@@ -141,7 +141,7 @@ def at_values(ax: Axes, values: Sequence[float], texts: Sequence[str]) -> None:
 
 
 def spread(ax: Axes | None, rows: int, spans: Sequence[tuple[str, str, float, Any, Any, Any]], last: float) -> Axes:
-    """Rows of spans: of each kind its name, its colour, its part of the height, and rows, begins and ends."""
+    """Draws rows of spans. Each kind has a name, a colour, a fraction of the height, and its rows, begins and ends."""
     ax = axes(ax, min(max(2.6, 1.4 + 0.22 * rows), 9.0), 8.5)
     high = min(max(0.6, 450 / max(rows, 1)), 14.0)
     for name, colour, part, row, begin, end in spans:
@@ -153,7 +153,7 @@ def spread(ax: Axes | None, rows: int, spans: Sequence[tuple[str, str, float, An
 
 
 def field(ax: Axes | None, values: list[list[float]], rows: list[str], columns: list[str], figure: str) -> Axes:
-    """A square for each pair, darker where the figure is larger, with the figure in it."""
+    """Draws a square for each pair with its figure, darker for larger figures."""
     ax = axes(ax, 2.0 + 0.5 * len(rows), 2.6 + 0.9 * len(columns))
     most = max((value for row in values for value in row if value == value), default=0.0) or 1.0
     shown = ax.imshow(values, cmap="Blues", vmin=0, vmax=most, aspect="auto")

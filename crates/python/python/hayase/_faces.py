@@ -1,4 +1,4 @@
-"""What fabrics, patterns and results have for people: graphs, arrays, pictures, what a notebook shows."""
+"""Interfaces of fabrics, patterns and results: graphs, arrays, pictures, display in notebooks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def attached(kind: str, ending: str, text: str | bytes) -> tuple[str, bytes]:
-    """A text in memory and its name, which says what is in it: the same text has the same name."""
+    """Returns a file in memory and its name; the name contains a hash, so that equal texts have equal names."""
     import hashlib
 
     content = text.encode() if isinstance(text, str) else text
@@ -30,11 +30,11 @@ def attached(kind: str, ending: str, text: str | bytes) -> tuple[str, bytes]:
 
 
 class TopologyFace:
-    """A fabric as a graph, as a picture and in a notebook."""
+    """Fabric as a graph, as a picture and in a notebook."""
 
     spec: str | dict[str, Any]
     files: dict[str, bytes]
-    #: Of a fabric from networkx: the labels of the vertices that are nodes, in the order of their numbers.
+    #: Labels of the nodes of a fabric from networkx, in the order of their numbers.
     labels: list[Hashable] | None = None
 
     if TYPE_CHECKING:
@@ -53,19 +53,20 @@ class TopologyFace:
         kind: Kind | None = "kind",
         name: str | None = None,
     ) -> Self:
-        """A fabric from a graph of networkx: `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`.
+        """Creates a fabric from a graph of networkx: `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`.
 
-        An edge is a cable, a link each way; of a directed graph it is one link. Parallel edges are parallel cables.
+        An edge is a cable with a link each way; an edge of a directed graph is one link. Parallel edges are parallel
+        cables.
 
-        bandwidth, latency: the attribute of edges that says it, or what all edges have: a number of bytes per second
-            or of seconds, or a text with a unit. Edges without a latency have none.
-        kind: the attribute of vertices that says what they are, or a function of a vertex: "node" (or "host",
-            "endpoint", "server" ...) for those that have ranks, "switch" (or "router"). Where one vertex says it, all
-            must; where none does, the vertices with exactly one neighbour are nodes.
-        name: what reports and pictures call it.
+        bandwidth, latency: the name of an attribute of edges, or one value for all edges: a number of bytes per second
+            or of seconds, or a text with a unit. The default latency is 0.
+        kind: the name of an attribute of vertices, or a function of a vertex. Its value is "node" (or "host",
+            "endpoint", "server" ...) for vertices that hold ranks, else "switch" (or "router"). If one vertex has a
+            kind, all must have one. If none has, the vertices with exactly one neighbour are nodes.
+        name: the name in reports and pictures.
 
-        Nodes are numbered in the order of the graph, or by their labels where these are 0, 1, ... n - 1; `labels` says
-        which is which. Everything that is wrong is one `ScenarioError`.
+        Nodes are numbered in the order of the graph, or by their labels if these are 0, 1, ... n - 1. `labels` holds
+        the label of each node. All mistakes of the graph are reported in one `ScenarioError`.
 
         >>> import networkx as nx
         >>> star = Topology.from_networkx(nx.star_graph(4), bandwidth="1 GB/s")
@@ -88,9 +89,9 @@ class TopologyFace:
         return made
 
     def to_networkx(self) -> nx.Graph[Any]:
-        """The fabric as a graph of networkx: a `MultiGraph`, or a `MultiDiGraph` where links differ by direction.
+        """Returns the fabric as a graph of networkx: a `MultiGraph`, or a `MultiDiGraph` if links differ by direction.
 
-        Vertices are called as in reports and have a `kind`; edges have a `bandwidth` [B/s] and a `latency` [s].
+        Vertices have their names in reports and a `kind`; edges have a `bandwidth` [B/s] and a `latency` [s].
 
         >>> torus = Topology("torus-4x4").to_networkx()
         >>> torus.number_of_nodes(), torus.nodes["node 3"]["kind"]
@@ -101,7 +102,7 @@ class TopologyFace:
         return _graph.to_graph(self._fabric.text("json"))
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was built of it is built again.
+        # The built fabric is not pickled; it is built again.
         return {key: value for key, value in self.__dict__.items() if key != "_fabric"}
 
     @functools.cached_property
@@ -115,21 +116,21 @@ class TopologyFace:
 
     @property
     def nodes(self) -> int:
-        """How many nodes it has."""
+        """Number of nodes."""
         return self._fabric.nodes
 
     @property
     def switches(self) -> int:
-        """How many switches it has."""
+        """Number of switches."""
         return self._fabric.switches
 
     @property
     def links(self) -> int:
-        """How many links it has, each in one direction."""
+        """Number of links; each has one direction."""
         return self._fabric.links
 
     def link_table(self) -> dict[str, Any]:
-        """All links as columns: `id`, `from`, `to`, `bandwidth` [B/s] and `latency` [s], as arrays.
+        """Returns all links as columns: arrays `id`, `from`, `to`, `bandwidth` [B/s] and `latency` [s].
 
         >>> table = Topology("torus-4x4").link_table()
         >>> len(table["id"]), float(table["bandwidth"].max())
@@ -148,14 +149,14 @@ class TopologyFace:
     def route_table(
         self, pairs: ArrayLike | None = None, *, routing: str | Mapping[str, Any] | Part | None = None
     ) -> dict[str, Any]:
-        """The routes of pairs of nodes as columns: `src`, `dst`, `hops` and `path`, as arrays.
+        """Returns the routes of pairs of nodes as columns: arrays `src`, `dst`, `hops` and `path`.
 
-        pairs: rows of two nodes (default: each node with each other one).
-        routing: the rule (default: what is usual for the fabric). A rule that chooses when a message starts has no one
-            route for each pair, and is refused.
+        pairs: rows of two nodes (default: each node with each other node).
+        routing: the rule (default: that of the fabric's family). A rule that chooses a route when a message starts has
+            no fixed route for a pair and is refused.
 
-        `path` has an array for each pair: the links from source to destination, as rows of `link_table()`. Without a
-        route `hops` is -1.
+        `path` has an array for each pair: the links from source to destination, as rows of `link_table()`. A pair
+        without a route has -1 `hops`.
 
         >>> torus = Topology("torus-4x4")
         >>> table = torus.route_table([(0, 5)])
@@ -183,13 +184,13 @@ class TopologyFace:
         return {**columns, "path": path}
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draws it: nodes, switches and cables."""
+        """Draws the fabric: nodes, switches and cables."""
         from hayase._pictures import drawing
 
         return drawing(self._svg, ax)
 
     def save(self, path: str | Path) -> None:
-        """Writes it as a picture (.svg), a graph (.json, .dot) or a table of links (.csv)."""
+        """Writes the fabric as a picture (.svg), a graph (.json, .dot) or a table of links (.csv)."""
         kind = os.path.splitext(path)[1].removeprefix(".")
         if kind not in ("svg", "json", "dot", "csv"):
             raise ValueError(f"a fabric is written as .svg, .json, .dot or .csv, unlike {str(path)!r}")
@@ -206,7 +207,7 @@ class TopologyFace:
 
 
 def _mistakes(wrong: list[tuple[str, str, str]]) -> _hayase.ScenarioError:
-    """One exception for all mistakes of a graph."""
+    """Returns one exception for all mistakes of a graph."""
     count = f"\n\n{len(wrong)} mistakes" if len(wrong) > 1 else ""
     text = "\n\n".join(f"error[{code}]: {message}\n  |\n  = help: {remedy}" for code, message, remedy in wrong)
     error = _hayase.ScenarioError(text + count)
@@ -215,7 +216,7 @@ def _mistakes(wrong: list[tuple[str, str, str]]) -> _hayase.ScenarioError:
 
 
 class PatternFace:
-    """A pattern from arrays."""
+    """Patterns from arrays."""
 
     spec: str | dict[str, Any]
     files: dict[str, bytes]
@@ -235,15 +236,15 @@ class PatternFace:
         injection: str | None = None,
         name: str | None = None,
     ) -> Self:
-        """A pattern of messages: rows of source, destination and bytes, in the order in which each rank sends them.
+        """Creates a pattern of messages: rows of source, destination and bytes, in the order in which ranks send them.
 
         messages: an array of shape (n, 3), or (n, 4) with the start of each in seconds; or a structured array, a
             DataFrame, a table of Arrow or of an earlier run, or a dict of columns `source`, `destination`, `bytes` and
-            `start` (`src`, `dst`, `size` do, too).
-        ranks: how many there are (default: one for each node).
-        injection: when a rank sends its next message (default "queue": the last one is delivered). Messages with
-            starts are sent at these times, whatever became of others ("all").
-        name: what comparisons call it.
+            `start` (or `src`, `dst`, `size`).
+        ranks: the number of ranks (default: one for each node).
+        injection: the rule for the start of a rank's next message (default "queue": when the last one is delivered).
+            Messages with starts are sent at these times, independently of other messages ("all").
+        name: the name in comparisons.
 
         >>> pattern = Pattern.from_messages([(0, 1, 20_000), (1, 0, 20_000)])
         """
@@ -259,10 +260,10 @@ class PatternFace:
         injection: str | None = None,
         name: str | None = None,
     ) -> Self:
-        """A pattern from a traffic matrix of shape (n, n): what rank i sends to rank j in bytes, 0 for no message.
+        """Creates a pattern from a traffic matrix of shape (n, n): bytes from rank i to rank j, 0 for no message.
 
-        order: rank i sends to i + 1, i + 2, ... (modulo n; "shift", as a simple spread does), or to 0, 1, ... ("row").
-        name: what comparisons call it.
+        order: rank i sends to i + 1, i + 2, ... (modulo n; "shift", as in a simple spread), or to 0, 1, ... ("row").
+        name: the name in comparisons.
 
         >>> pattern = Pattern.from_matrix([[0, 5000], [7000, 0]])
         """
@@ -289,19 +290,19 @@ class ReportFace:
         def report(self) -> dict[str, Any]: ...
 
     def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draws it with matplotlib and returns the axes; `kind` is one of `plots()`, the first one by default."""
+        """Draws the report with matplotlib and returns the axes; `kind` is one of `plots()`, by default the first."""
         from hayase import _plot
 
         return _plot.draw(self.report, kind, ax, self._table)
 
     def plots(self) -> list[str]:
-        """What `plot()` can draw of this result, the default first."""
+        """Returns the kinds of picture that `plot()` can draw of this result, the default first."""
         from hayase import _plot
 
         return list(_plot.kinds(self.report, self._table))
 
     def _table(self, name: str) -> Any | None:
-        """A table that was recorded."""
+        """Returns a recorded table; `None` if it was not recorded."""
         try:
             return getattr(self, name)
         except (AttributeError, LookupError):
@@ -309,7 +310,7 @@ class ReportFace:
 
 
 class Answer(ReportFace, dict[str, Any]):
-    """What a verb answers: the program's JSON as a dict, with pictures, and its table in a notebook."""
+    """Answer of a command: the program's JSON as a dict, with pictures and, in notebooks, the program's table."""
 
     def __init__(self, answer: Mapping[str, Any], html: str | None = None) -> None:
         super().__init__(answer)

@@ -1,6 +1,6 @@
 """Graphs of networkx as fabrics, and fabrics as graphs of networkx.
 
-networkx itself is imported only to make a graph; to read one it is enough that it behaves like one.
+networkx is imported only to create a graph; any object that behaves like one can be read.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from hayase._units import number as quantity
 if TYPE_CHECKING:
     import networkx as nx
 
-#: What a vertex may be called where it is a node that has ranks, and where it only carries messages on.
+#: Kinds of vertices that are nodes, which hold ranks, and of switches, which only forward messages.
 NODES = ("node", "host", "endpoint", "server", "nic", "terminal", "compute")
 SWITCHES = ("switch", "router")
 
-#: Most names that one mistake lists.
+#: Largest number of names that one mistake lists.
 _MOST = 5
 
 Kind = str | Callable[[Any], str]
 
 
 class Mistakes:
-    """What is wrong with a graph: for each kind of mistake all that have it, in the order in which they are found."""
+    """Mistakes of a graph: for each kind, all vertices or edges that have it, in the order in which they are found."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], list[str]] = {}
 
     def add(self, code: str, message: str, who: str, remedy: str) -> None:
-        """Notes a mistake; in ``message`` there is a place ``{}`` for those that have it."""
+        """Adds a mistake; ``message`` has a place ``{}`` for the vertices or edges that have it."""
         self._found.setdefault((code, message, remedy), []).append(who)
 
     def all(self) -> list[tuple[str, str, str]]:
-        """Code, message and remedy of each."""
+        """Returns code, message and remedy of each mistake."""
         return [(code, message.format(_named(who)), remedy) for (code, message, remedy), who in self._found.items()]
 
 
@@ -47,7 +47,7 @@ def node_link(
     latency: str | float | None,
     kind: Kind | None,
 ) -> tuple[str, list[Hashable], list[tuple[str, str, str]]]:
-    """The node-link JSON of a graph, the labels of its nodes in the order of their numbers, and what is wrong."""
+    """Returns the node-link JSON of a graph, the labels of its nodes by number, and its mistakes."""
     mistakes = Mistakes()
     directed, labels = bool(graph.is_directed()), list(graph.nodes)
     number = {label: i for i, label in enumerate(labels)}
@@ -111,7 +111,7 @@ def node_link(
 
 
 def to_graph(text: str) -> nx.Graph[Any]:
-    """A graph of networkx from the node-link JSON of a fabric, its vertices called as the fabric calls them."""
+    """Returns a graph of networkx from the node-link JSON of a fabric, with the names of the fabric."""
     try:
         import networkx as nx
     except ImportError:
@@ -123,7 +123,7 @@ def to_graph(text: str) -> nx.Graph[Any]:
 
 
 def _names(labels: list[Hashable], mistakes: Mistakes) -> None:
-    """Two vertices with one name could not be told apart in reports."""
+    """Refuses equal names of vertices, which could not be told apart in reports."""
     seen: set[str] = set()
     for label in labels:
         name = _label(label)
@@ -140,7 +140,7 @@ def _names(labels: list[Hashable], mistakes: Mistakes) -> None:
 def _kinds(
     graph: Any, labels: list[Hashable], kind: Kind | None, beside: list[set[int]], mistakes: Mistakes
 ) -> list[int]:
-    """The vertices that are nodes, in the order of the graph."""
+    """Returns the vertices that are nodes, in the order of the graph."""
     said: list[Any]
     if callable(kind):
         said = [kind(label) for label in labels]
@@ -189,7 +189,7 @@ def _joined(
     directed: bool,
     mistakes: Mistakes,
 ) -> None:
-    """Every node reaches every other."""
+    """Checks that every node reaches every other node."""
     alone = [i for i in nodes if not neighbours[i] and not into[i]]
     if len(nodes) > 1:
         for i in alone:
@@ -219,7 +219,7 @@ def _joined(
 
 
 def _reached(first: int, beside: list[set[int]]) -> set[int]:
-    """All that can be reached from a vertex."""
+    """Returns all vertices that can be reached from a vertex."""
     seen, queue = {first}, deque([first])
     while queue:
         for other in beside[queue.popleft()]:
@@ -230,7 +230,7 @@ def _reached(first: int, beside: list[set[int]]) -> set[int]:
 
 
 def _attribute(data: dict[Any, Any], key: str | float | None) -> Any:
-    """What an edge says under this key, or the figure that all edges have."""
+    """Returns the attribute of an edge with this name, or the value for all edges."""
     if key is None:
         return None
     if isinstance(key, str) and not _is_written(key):
@@ -239,7 +239,7 @@ def _attribute(data: dict[Any, Any], key: str | float | None) -> Any:
 
 
 def _is_written(text: str) -> bool:
-    """Whether a text is a quantity ("100 Gbit/s") and no name of an attribute."""
+    """True if a text is a quantity ("100 Gbit/s") and not the name of an attribute."""
     return text[:1].isdigit()
 
 
@@ -248,7 +248,7 @@ def _said(key: str | float) -> str:
 
 
 def _is_quantity(value: Any, above: float | None) -> bool:
-    """Whether a number does, above 0 or from 0 on; texts with a unit are for the simulator to read."""
+    """True for a number above `above` (or not negative, without it), or a text with a unit."""
     if isinstance(value, str):
         return _is_written(value) and (quantity(value) or ("", "?"))[1] != ""
     number = _float(value)
@@ -256,7 +256,7 @@ def _is_quantity(value: Any, above: float | None) -> bool:
 
 
 def _float(value: Any) -> float:
-    """A number, also one of numpy; what is none is not a number."""
+    """Converts to a number, also from numpy; NaN if that is impossible."""
     if isinstance(value, (bool, str, bytes)):
         return math.nan
     try:
@@ -266,7 +266,7 @@ def _float(value: Any) -> float:
 
 
 def _label(label: Hashable) -> str:
-    """What a vertex is called: tuples as grids name their switches, "(0,1)"."""
+    """Returns the name of a vertex; tuples are named like switches of grids, "(0,1)"."""
     if isinstance(label, tuple):
         return f"({','.join(_label(part) for part in label)})"
     return str(label)

@@ -1,4 +1,4 @@
-"""Pictures of reports and of tables of sweeps: which columns are drawn against each other."""
+"""Pictures of reports and of tables of sweeps: the columns that are drawn against each other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Report = Mapping[str, Any]
 
-#: Kinds of time: colour, and hatch of what is waited, which has the colour of what is waited for and is lighter.
+#: Kinds of time: colour and hatch. Waits are hatched, in a lighter tone of the activity that they wait for.
 KINDS: dict[str, tuple[str, str]] = {
     "compute": ("#0072B2", ""),
     "send overhead": ("#D55E00", ""),
@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "synchronisation": ("#CC79A7", "xxx"),
     "network": ("#B0B0B0", "..."),
 }
-#: Columns of a rank's times, and the kinds of time they are.
+#: Columns of a rank's times, and their kinds of time.
 RANK_TIMES = {
     "compute_s": "compute",
     "send_overhead_s": "send overhead",
@@ -58,13 +58,13 @@ BOUNDS = {
     "path_s": "critical path",
     "computation_s": "computation",
 }
-#: Most links and combinations that have a bar and a name each, and lines that can be told apart.
+#: Largest numbers of links and of combinations with a named bar each, and of lines that can be told apart.
 MOST_LINKS, MOST_BARS, MOST_LINES = 30, 40, 8
-#: Most changes of rank of a critical path that is drawn.
+#: Largest number of changes of rank of a critical path that is drawn.
 MOST_CHANGES = 60
-#: What rows of a comparison may differ in, in the order in which a name says it.
+#: Choices in which rows of a comparison may differ, in the order in which names list them.
 FACETS = ("pattern", "topology", "placement", "machine", "transport", "sharing", "routing", "injection", "faults")
-#: Columns of a sweep that are no keys of its grid.
+#: Columns of a sweep that are not keys of its grid.
 NO_KEYS = (
     *("id", "status", "makespan", "injection_bound", "busiest_link_bound", "bisection_bound", "path_bound"),
     *("computation_bound", "ratio_to_bound", "error", "wall", "fingerprint", "seed", "mean", "sd", "efficiency"),
@@ -72,7 +72,7 @@ NO_KEYS = (
 
 
 def half_width(values: Sequence[float]) -> float:
-    """Half the 95 % interval of the mean of these, by Student's t; 0 of a single one.
+    """Returns half the 95 % interval of the mean of these values, by Student's t; 0 for a single value.
 
     >>> round(half_width([1.0, 2.0, 3.0]), 3)
     2.484
@@ -89,7 +89,7 @@ def half_width(values: Sequence[float]) -> float:
 
 
 def bounds(report: Report, ax: Axes | None) -> Axes:
-    """The makespan beside its lower bounds."""
+    """Draws the makespan beside its lower bounds."""
     whole = report["makespan_s"]
     held = {name: report["bounds"][key] for key, name in BOUNDS.items() if report["bounds"].get(key) is not None}
     values, unit = in_unit([whole, *held.values()])
@@ -101,7 +101,7 @@ def bounds(report: Report, ax: Axes | None) -> Axes:
 
 
 def links(report: Report, table: Any, ax: Axes | None) -> Axes:
-    """How much of each link's bandwidth was used over the makespan: by name, or of many the busiest first."""
+    """Draws the utilisation of each link over the makespan: by name, or as a curve if there are many links."""
     if table is None:
         used = sorted(((row["utilisation"], row["name"]) for row in report.get("links", ())), reverse=True)
         what = f"the {len(used)} busiest links (links=True keeps all)"
@@ -119,7 +119,7 @@ def links(report: Report, table: Any, ax: Axes | None) -> Axes:
 
 
 def load(report: Report, messages: Any, ax: Axes | None) -> Axes:
-    """The bandwidth that messages have in all over time, each its mean while it is under way, and the bounds."""
+    """Draws the bandwidth of all messages over time, with the bounds. Each message counts with its mean rate."""
     import numpy as np
 
     start, end, size = (column(messages, name) for name in ("start", "end", "bytes"))
@@ -155,7 +155,7 @@ def load(report: Report, messages: Any, ax: Axes | None) -> Axes:
 
 
 def sent(report: Report, messages: Any, ax: Axes | None) -> Axes:
-    """Who sends when: a row for each rank, a bar for each message, two tones in turn."""
+    """Draws the sent messages: a row for each rank, a bar for each message, in two alternating tones."""
     start, end, row = (column(messages, name) for name in ("start", "end", "src"))
     tick, second = scale(float(end.max(initial=0.0)), "s")
     turn = column(messages, "index") % 2
@@ -167,7 +167,7 @@ def sent(report: Report, messages: Any, ax: Axes | None) -> Axes:
 
 
 def timeline(report: Report, activities: Any, path: Any, ax: Axes | None) -> Axes:
-    """What each rank does when, and the critical path over it; what is waited is thinner."""
+    """Draws the activities of each rank over time, waits as thinner bars, and the critical path."""
     import numpy as np
 
     begin, end, row = (column(activities, name) for name in ("begin", "end", "rank"))
@@ -188,7 +188,7 @@ def timeline(report: Report, activities: Any, path: Any, ax: Axes | None) -> Axe
 
 
 def seeds(report: Report, ax: Axes | None) -> Axes:
-    """The makespan with each seed, and the mean with its 95 % interval."""
+    """Draws the makespan with each seed, and the mean with its 95 % interval."""
     values, unit = in_unit(report["seeds"]["makespans_s"])
     mean, half = sum(values) / len(values), half_width(values)
     ax = axes(ax)
@@ -200,7 +200,7 @@ def seeds(report: Report, ax: Axes | None) -> Axes:
 
 
 def breakdown(report: Report, table: Any, ax: Axes | None) -> Axes:
-    """Where the time of each rank goes: a column for each rank, parts one above another."""
+    """Draws the time of each rank by kind, as stacked columns."""
     import numpy as np
 
     def times(key: str) -> Any:
@@ -227,7 +227,7 @@ def breakdown(report: Report, table: Any, ax: Axes | None) -> Axes:
 
 
 def path(report: Report, ax: Axes | None) -> Axes:
-    """What the critical path consists of, kind by kind."""
+    """Draws the time of the critical path by kind."""
     found = report["critical_path"]
     values, unit = in_unit([row["time_s"] for row in found["kinds"]])
     names = [row["kind"] for row in found["kinds"]]
@@ -238,7 +238,7 @@ def path(report: Report, ax: Axes | None) -> Axes:
 
 
 def noise(report: Report, ax: Axes | None) -> Axes:
-    """How much later each rank ends because some are slow."""
+    """Draws the delay of each rank's end by slow ranks."""
     told = report["noise"]
     later, unit = in_unit([row["delay_s"] for row in told["ranks"]])
     rows = [(row["rank"], value, row["slowed_s"] > 0) for row, value in zip(told["ranks"], later)]
@@ -253,11 +253,11 @@ def noise(report: Report, ax: Axes | None) -> Axes:
 
 
 def jobs(report: Report, ax: Axes | None) -> Axes:
-    """When each job ran, and how much slower than alone."""
+    """Draws the time of each job, with its slowdown over a run alone."""
     rows = report["jobs"]
     last = max([report["makespan_s"], *(row.get("end_s") or 0.0 for row in rows)])
     tick, second = scale(last, "s")
-    # A job that never began has no bar.
+    # A job that has not begun has no bar.
     begins = [(row["start_s"] or 0.0) / tick for row in rows]
     ends = [begin if row["start_s"] is None else (row["end_s"] or last) / tick for begin, row in zip(begins, rows)]
     slower = [f"{row['slowdown']:.3g} times as long as alone" if row.get("slowdown") else "" for row in rows]
@@ -275,7 +275,7 @@ def jobs(report: Report, ax: Axes | None) -> Axes:
 
 
 def interference(report: Report, ax: Axes | None) -> Axes:
-    """How much time the messages of each job lost to those of each other."""
+    """Draws the time that the messages of each job lost to those of each job."""
     rows = report["interference"]
     names = list(dict.fromkeys(row["victim"] for row in rows))
     values, unit = in_unit([row["delay_s"] for row in rows])
@@ -286,7 +286,7 @@ def interference(report: Report, ax: Axes | None) -> Axes:
 
 
 def rates(values: Sequence[float], ax: Axes | None) -> Axes:
-    """The rates that all messages have at once, the fastest first."""
+    """Draws the rates of messages that are under way at once, the fastest first."""
     shown, unit = in_unit(sorted((value for value in values if math.isfinite(value)), reverse=True), "B/s")
     left = len(values) - len(shown)
     below = f"{left} stay within a node and cross no link" if left else ""
@@ -295,7 +295,7 @@ def rates(values: Sequence[float], ax: Axes | None) -> Axes:
 
 
 def throughput(report: Report, ax: Axes | None) -> Axes:
-    """The load of each kind of link under steady traffic: its largest, and the mean in words."""
+    """Draws the largest load of each kind of link under steady traffic, with the mean as text."""
     most, mean = report.get("largest_load") or {}, report.get("mean_load") or {}
     names = [f"{kind} links (mean {mean.get(kind, 0.0):.3g})" for kind in most]
     ax = bars(ax, names, list(most.values()), [f"{load:.3g}" for load in most.values()])
@@ -306,7 +306,7 @@ def throughput(report: Report, ax: Axes | None) -> Axes:
 
 
 def advice(report: Report, ax: Axes | None) -> Axes:
-    """What each piece of advice would save, the best first."""
+    """Draws the time that each piece of advice would save, the best first."""
     rows = sorted((row for row in report["findings"] if row.get("gain_s")), key=lambda row: -row["gain_s"])
     values, unit = in_unit([row["gain_s"] for row in rows])
     whole = (report.get("simulated") or {}).get("makespan_s")
@@ -323,7 +323,7 @@ def advice(report: Report, ax: Axes | None) -> Axes:
 
 
 def farm(report: Report, ax: Axes | None) -> Axes:
-    """The predicted time of a farm over its workers, and its bound."""
+    """Draws the predicted time of a farm over the number of workers, and its bound."""
     rows = sorted(report["predictions"], key=lambda row: row["workers"])
     tick, second = scale(max(row["time_s"] for row in rows), "s")
     lines: dict[str, list[tuple[Any, float, float]]] = {}
@@ -346,7 +346,7 @@ def farm(report: Report, ax: Axes | None) -> Axes:
 
 
 def tornado(report: Report, ax: Axes | None) -> Axes:
-    """How the time changes as each parameter is halved and doubled."""
+    """Draws the change of the time if each parameter is halved and doubled."""
     ax = axes(ax, min(max(2.2, 1.1 + 0.27 * len(report["varied"])), 12.0))
     ink = ax.xaxis.label.get_color()
     for place, row in enumerate(report["varied"]):
@@ -364,7 +364,7 @@ def tornado(report: Report, ax: Axes | None) -> Axes:
 
 
 def whatif(report: Report, ax: Axes | None) -> Axes:
-    """The time over each parameter: by its numbers where it is one alone."""
+    """Draws the time over each parameter; a single parameter has an axis of numbers."""
     varied = {row["parameter"]: [p for p in row["points"] if p.get("time_s") is not None] for row in report["varied"]}
     varied = {name: points for name, points in varied.items() if points}
     tick, second = scale(max(point["time_s"] for points in varied.values() for point in points), "s")
@@ -382,12 +382,12 @@ def whatif(report: Report, ax: Axes | None) -> Axes:
 
 
 def comparison(report: Report, ax: Axes | None) -> Axes:
-    """Mean makespans, best first, with 95 % intervals over seeds and the largest bound of each."""
+    """Draws mean makespans, best first, with 95 % intervals over seeds and the largest bound of each."""
     all_rows = [row for row in report["rows"] if row.get("makespan")]
     rows = all_rows[:MOST_BARS]
     facets: list[str] = []
     for key in FACETS:
-        # What follows from what is said already (the routing of each fabric) is not said.
+        # A choice that follows from those named before (as the routing of each fabric) is not named.
         said, more = ({tuple(str(row.get(each)) for each in keys) for row in rows} for keys in (facets, [*facets, key]))
         facets += [key] if len(more) > len(said) else []
     varied = [key for row in rows[:1] for key in row.get("varied") or {}]
@@ -418,7 +418,7 @@ def comparison(report: Report, ax: Axes | None) -> Axes:
 
 
 def _keys(frame: pd.DataFrame) -> list[str]:
-    """The keys of the grid of a sweep, without its seeds, that take several values."""
+    """Returns the keys of the grid of a sweep that take several values, without its seeds."""
     report = frame.attrs.get("report")
     said = report.get("keys") if isinstance(report, dict) else None
     names = [key for key in (said or frame.columns) if key in frame.columns and key.removesuffix("_s") not in NO_KEYS]
@@ -426,7 +426,7 @@ def _keys(frame: pd.DataFrame) -> list[str]:
 
 
 def _values(frame: pd.DataFrame, key: str) -> tuple[dict[str, float], str] | None:
-    """The values of a key as numbers, in order, and their dimension; ``None`` where one is no number."""
+    """Returns the values of a key as numbers, in order, and their dimension; ``None`` if one is not a number."""
     found = {str(value): number(value) for value in frame[key].drop_duplicates()}
     figures = {text: figure for text, figure in found.items() if figure is not None}
     if len(figures) < len(found):
@@ -436,7 +436,7 @@ def _values(frame: pd.DataFrame, key: str) -> tuple[dict[str, float], str] | Non
 
 
 def _measured(frame: pd.DataFrame, given: Sequence[str | None]) -> pd.DataFrame:
-    """The rows that have a makespan; columns that are given have to be there."""
+    """Returns the rows that have a makespan; refuses names of missing columns."""
     done = frame.rename(columns={"makespan_s": "makespan"})
     done = done[done["makespan"].notna()]
     if done.empty:
@@ -448,7 +448,7 @@ def _measured(frame: pd.DataFrame, given: Sequence[str | None]) -> pd.DataFrame:
 
 
 def sweep_lines(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = None, y: str | None = None) -> Axes:
-    """Means over seeds, with 95 % intervals, against the key with most numbers; a line for each choice of the others."""
+    """Draws means over seeds, with 95 % intervals, over the key with most numbers; other choices have a line each."""
     done = _measured(frame, (x, y))
     y, names = y or "makespan", _keys(done)
     candidates = [key for key in names if _values(done, key)] or names or [key for key in ("seed", "id") if key in done]
@@ -482,7 +482,7 @@ def sweep_lines(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = Non
 
 
 def sweep_heat(frame: pd.DataFrame, ax: Axes | None = None, x: str | None = None, y: str | None = None) -> Axes:
-    """Means over everything else against two keys."""
+    """Draws means over two keys."""
     done = _measured(frame, (x, y))
     free = sorted((key for key in _keys(done) if key not in (x, y)), key=lambda key: -done[key].nunique())
     x = x or (free.pop(0) if free else None)
@@ -518,7 +518,7 @@ def drawing(svg: str, ax: Axes | None) -> Axes:
         def of(*keys: str, part: Any = part) -> list[float]:
             return [float(part.get(key, "0")) for key in keys]
 
-        # Dark ink of the picture is that of the axes' style, so that dark styles can be read.
+        # Dark ink takes the colour of the axes' style, so that the picture can be read in dark styles.
         dark = {None: "none", "#1b1f24": ink, "black": ink}
         fill, stroke = (dark.get(part.get(key), part.get(key)) for key in ("fill", "stroke"))
         line = float(part.get("stroke-width", "1")) * points

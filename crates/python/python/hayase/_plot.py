@@ -1,4 +1,4 @@
-"""`hayase.plot` and ``plot()`` of every result: what is drawn by default, and what else there is."""
+"""`hayase.plot` and ``plot()`` of every result: the default picture, and the other ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Report = Mapping[str, Any]
-#: Finds the table of a result that was recorded, by its name; ``None`` where it was not.
+#: Finds a recorded table of a result by its name; ``None`` if it was not recorded.
 Tables = Callable[[str], Any]
 
-#: What has to be recorded for a picture that a run does not have.
+#: Arguments of a run that a picture needs.
 RECORD = {
     "load": "messages=True",
     "messages": "messages=True",
@@ -29,8 +29,8 @@ def plot(
 ) -> Axes:
     """Draws a result, a fabric, a report, or the table of a comparison, a sweep or rates; returns the axes.
 
-    kind: which picture, where there are several: of a run those of its `plots()`, of a sweep "lines" or "heat".
-    x, y: of a sweep, the keys on the axes (default: those with most values).
+    kind: the kind of picture, if there are several: for a run one of its `plots()`, for a sweep "lines" or "heat".
+    x, y: the keys on the axes, for a sweep (default: those with most values).
 
     >>> import matplotlib; matplotlib.use("agg")
     >>> plot(hayase.run("torus-4x4", "ring"), "bounds").get_xlabel()
@@ -71,7 +71,7 @@ def _frame(frame: Any, kind: str | None, ax: Axes | None, x: str | None, y: str 
 
 
 def kinds(report: Report, table: Tables) -> dict[str, Callable[[Axes | None], Axes]]:
-    """What can be drawn of a report, the default first: for each name a function of the axes."""
+    """Returns the pictures of a report, the default first: for each name a function of the axes."""
     from hayase import _pictures as of
 
     schema = str(report.get("schema", ""))
@@ -102,7 +102,7 @@ def kinds(report: Report, table: Tables) -> dict[str, Callable[[Axes | None], Ax
 
 
 def draw(report: Report, kind: str | None, ax: Axes | None, table: Tables) -> Axes:
-    """Draws a report: by default its first picture."""
+    """Draws a report, by default its first picture."""
     found = kinds(report, table)
     if not found:
         raise ValueError(f"there is no picture of {report.get('schema', 'this')!r}")

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: What is told of how far a run is: simulated seconds, what is done, of how many.
+#: Callback for progress: simulated seconds, finished part, total.
 Tell = Callable[[float, int, int], object]
 
 
 @contextmanager
 def told(progress: bool | Tell | None, unit: str = "messages", what: str = "hayase") -> Iterator[Tell | None]:
-    """Whom to tell how far a run is: the function that was given, a bar where ``True`` was, or nobody.
+    """Provides the callback for progress: the given function, a bar for ``True``, or ``None``.
 
-    Without tqdm there is no bar, and no mistake either. The bar goes when the run ends, whatever ends it.
+    Without tqdm there is no bar and no error. The bar is removed at the end of the run, even if the run fails.
     """
     if progress is None or progress is False:
         yield None
@@ -34,7 +34,7 @@ def told(progress: bool | Tell | None, unit: str = "messages", what: str = "haya
 
 
 class _Shown:
-    """Tells a bar."""
+    """Callback that updates a bar."""
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
@@ -55,7 +55,7 @@ def _bar(unit: str, what: str) -> Any | None:
     import warnings
 
     with warnings.catch_warnings():
-        # What tqdm says of itself in notebooks without widgets is of no use to who asked for a simulation.
+        # Warnings of tqdm in notebooks without widgets do not help the user of a simulation.
         warnings.simplefilter("ignore")
         try:
             from tqdm.auto import tqdm

@@ -1,4 +1,4 @@
-"""What came of a run, and tables of what was recorded."""
+"""Results of runs, and tables of their records."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 class Table(dict[str, Any]):
-    """A table: a dict of columns. Numbers are seen where they are, by numpy and by all that speaks Arrow, without a copy; arrays
-    keep the memory alive and cannot be written to.
+    """Table: a dict of columns.
+
+    numpy and all readers of Arrow share the numbers without a copy. Arrays keep the memory alive and are read-only.
 
     >>> import hayase
     >>> table = hayase.run("torus-4x4", "ring", messages=True).messages
@@ -35,18 +36,18 @@ class Table(dict[str, Any]):
     def __init__(self, table: _hayase.Table, name: str) -> None:
         super().__init__((column, table[column]) for column in table.columns)
         self._table = table
-        #: What it holds: `messages`, `links`, ...
+        #: Name of the table: `messages`, `links`, ...
         self.name = name
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns; times are in seconds, sizes in bytes."""
+        """Names of the columns; times are in seconds, sizes in bytes."""
         return self._table.columns
 
     def __len__(self) -> int:
         return len(self._table)
 
-    # As arrays of numpy: it is not said in one word whether two are the same.
+    # Equality of tables is identity: that of arrays is no single value.
     __eq__ = object.__eq__
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -54,7 +55,7 @@ class Table(dict[str, Any]):
         return self._table[name]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
-        """The rows as a structured array, which is a copy; `pandas.DataFrame(table)` takes it."""
+        """Returns the rows as a structured array, a copy; `pandas.DataFrame(table)` accepts it."""
         import numpy as np
 
         if copy is False:
@@ -81,26 +82,26 @@ class Table(dict[str, Any]):
         return html
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a DataFrame on the same memory."""
+        """Returns the table as a DataFrame on the same memory."""
         import pandas
 
         return pandas.DataFrame(dict(self), copy=False)
 
     def to_arrow(self) -> pyarrow.Table:
-        """The table as one of pyarrow on the same memory."""
+        """Returns the table as a table of pyarrow on the same memory."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """The table as one of polars."""
+        """Returns the table as a DataFrame of polars."""
         import polars
 
         return polars.DataFrame(self)
 
 
 class Result(ReportFace, Mapping[str, Any]):
-    """What came of a run: figures, the report as the program writes it, whose keys it has, and what was recorded."""
+    """Result of a run: figures, the report of the program as a mapping, and recorded tables."""
 
     def __init__(self, played: _hayase.Played, scenario: Scenario, seeds: int = 1) -> None:
         self._played = played
@@ -110,22 +111,22 @@ class Result(ReportFace, Mapping[str, Any]):
 
     @property
     def makespan(self) -> float:
-        """When the last message arrived, or the last rank ended [s]."""
+        """Arrival of the last message, or end of the last rank [s]."""
         return self._played.makespan
 
     @property
     def fingerprint(self) -> str:
-        """A number that differs where anything happened at another time."""
+        """Hash of the run; it differs if anything happened at another time."""
         return self._played.fingerprint
 
     @property
     def kind(self) -> str:
-        """What ran: `pattern`, `program`, `jobs` or `farm`."""
+        """Kind of work: `pattern`, `program`, `jobs` or `farm`."""
         return self._played.kind
 
     @functools.cached_property
     def report(self) -> dict[str, Any]:
-        """The report, as `hayase run --format json` prints it; see `hayase.reports` for its types."""
+        """Report, as `hayase run --format json` prints it; `hayase.reports` has its types."""
         return dict(json.loads(self._played.report_json()))
 
     def __getitem__(self, key: str) -> Any:
@@ -137,7 +138,7 @@ class Result(ReportFace, Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.report)
 
-    # Two runs are not the same because they came to the same.
+    # Equality of results is identity: different runs may have equal results.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -154,32 +155,32 @@ class Result(ReportFace, Mapping[str, Any]):
 
     @property
     def messages(self) -> Table:
-        """Every message: who sent it to whom, how long it is, when it was sent and when it arrived."""
+        """All messages: sender, receiver, size, start and arrival."""
         return self._recorded("messages")
 
     @property
     def links(self) -> Table:
-        """Every link: what it carried, how busy it was."""
+        """All links: bytes carried and utilisation."""
         return self._recorded("links")
 
     @property
     def ranks(self) -> Table:
-        """Every rank: when it ended, and where its time went."""
+        """All ranks: end, and time by kind of activity."""
         return self._recorded("ranks")
 
     @property
     def activities(self) -> Table:
-        """All that ranks did, as it ended."""
+        """All activities of ranks, in order of their ends."""
         return self._recorded("activities")
 
     @property
     def path(self) -> Table:
-        """The critical path, step by step."""
+        """Critical path, step by step."""
         return self._recorded("path")
 
     @property
     def seeds(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """Every seed as columns, `seed` and `makespan` [s], of a run with `seeds=`; `interval` says what is known of the mean.
+        """Columns `seed` and `makespan` [s] of a run with `seeds=`; `interval` is the interval of the mean.
 
         >>> import hayase
         >>> run = hayase.run("torus-4x4", "all-to-all-pairwise", placement="random", seeds=4)
@@ -194,7 +195,7 @@ class Result(ReportFace, Mapping[str, Any]):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the mean makespan over seeds [s], by Student's t."""
+        """95 % interval of the mean makespan over seeds [s], by Student's t."""
         from hayase._pictures import half_width
 
         makespans = self.seeds["makespan"].tolist()
@@ -202,8 +203,8 @@ class Result(ReportFace, Mapping[str, Any]):
         return mean - half, mean + half
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file; its name says what, as that behind `-o` of `hayase run` does (`report.json`, `messages.csv`,
-        `links.csv`, `timeline.svg`, ...). For what is not in the report the scenario is run once more."""
+        """Writes a file. Its name selects the content, as with `-o` of `hayase run` (`report.json`, `messages.csv`,
+        `links.csv`, `timeline.svg`, ...). If the report does not hold the content, the scenario is run again."""
         name = os.fspath(path)
         words = ["run", f"--output={name}"]
         if self._seeds > 1:

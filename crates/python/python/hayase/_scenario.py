@@ -1,4 +1,4 @@
-"""Scenarios: what runs on what, said by names, tables and arrays."""
+"""Scenarios: work and the machine it runs on, given by names, tables and arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hayase._settings import PatternLike, Settings, TopologyLike
 
-#: What `progress` may be: nothing, a bar (`True`), or a function of simulated seconds, what is done, and of how much.
+#: Values of `progress`: `None`, a bar (`True`), or a function of simulated seconds, finished part and total.
 Progress: TypeAlias = "bool | Callable[[float, int, int], object] | None"
 
 #: Keys of a scenario that are settings of the same name.
@@ -37,12 +37,12 @@ TABLES = (
 )
 #: Settings that stand for keys of the workload, for several keys, or for texts of their own.
 OTHERS = ("preset", "machine", "size", "injection", "jitter", "jobs", "noise", "straggler", "faults", "settings")
-#: What can be recorded beside the report.
+#: Tables that can be recorded in addition to the report.
 RECORDED = ("messages", "links", "ranks", "activities", "path")
 
 
 class Part:
-    """A part of a scenario: a name, a path or a table, with the files in memory that it names."""
+    """Part of a scenario: a name, a path or a table, with the files in memory that it names."""
 
     def __init__(
         self,
@@ -62,14 +62,14 @@ class Part:
             )
         #: Files that the table names, by name.
         self.files: dict[str, bytes] = dict(files or {})
-        #: What a comparison calls it.
+        #: Name in comparisons.
         self.name = name
 
     def __repr__(self) -> str:
         return f"hayase.{type(self).__name__}({self.spec!r})"
 
     def put_into(self, files: dict[str, bytes]) -> str | dict[str, Any]:
-        """Adds its files to others, and returns what it is with the names that they have there."""
+        """Adds the files of this part to `files`, and returns the part with their names there."""
         spec = self.spec
         for name, content in self.files.items():
             found = unused(name, content, files)
@@ -79,7 +79,7 @@ class Part:
 
 
 def unused(name: str, content: bytes, files: Mapping[str, bytes]) -> str:
-    """A name for a file among others: its own, with a number behind it where another file has that."""
+    """Returns a free name for a file: its own, or with a number if another file has that name."""
     stem, dot, ending = name.rpartition(".")
     found, number = name, 1
     while files.get(found, content) != content:
@@ -89,7 +89,7 @@ def unused(name: str, content: bytes, files: Mapping[str, bytes]) -> str:
 
 
 def renamed(value: Any, old: str, new: str) -> Any:
-    """The value with one text instead of another, wherever that is a value of its own."""
+    """Replaces every value that equals `old` by `new`, in dicts and lists too."""
     if isinstance(value, dict):
         return {key: renamed(each, old, new) for key, each in value.items()}
     if isinstance(value, list):
@@ -98,17 +98,17 @@ def renamed(value: Any, old: str, new: str) -> Any:
 
 
 class Topology(TopologyFace, Part):
-    """A fabric: a shipped name (`"fat-tree-54"`), a family with its keys (`"torus:dims=[4,4],bandwidth=1 GB/s"`), the
+    """Fabric: a shipped name (`"fat-tree-54"`), a family with its keys (`"torus:dims=[4,4],bandwidth=1 GB/s"`), the
     path of a file, or a table (`{"torus": {"dims": [4, 4], "bandwidth": 1e9}}`)."""
 
 
 class Pattern(PatternFace, Part):
-    """A workload: a shipped name (`"all-to-all-pairwise"`), a program by rule, the path of a file or a trace, or a table
+    """Workload: a shipped name (`"all-to-all-pairwise"`), a program by rule, the path of a file or a trace, or a table
     (`{"all-to-all": {"algorithm": "pairwise", "size": 20_000}}`)."""
 
 
 def plain(value: Any) -> Any:
-    """What JSON has no word for, as what it has: arrays and numbers of numpy, paths."""
+    """Converts values that JSON does not have: arrays and numbers of numpy, paths."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):
@@ -119,12 +119,12 @@ def plain(value: Any) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """The value as JSON; numbers that are none (nan, inf) are refused."""
+    """Returns the value as JSON; refuses nan and inf."""
     return json.dumps(value, default=plain, allow_nan=False)
 
 
 def part_of(kind: type[Part], said: Any) -> Part:
-    """What was given as a topology or a pattern, as one."""
+    """Converts an argument to a topology or a pattern."""
     if isinstance(said, Part):
         if not isinstance(said, kind):
             raise TypeError(f"a hayase.{kind.__name__} is expected, not a hayase.{type(said).__name__}")
@@ -136,15 +136,15 @@ def part_of(kind: type[Part], said: Any) -> Part:
 
 
 class Routing(Part):
-    """A routing rule: a name, or a table (`{"paths": {"file": "paths.csv"}}`)."""
+    """Routing rule: a name, or a table (`{"paths": {"file": "paths.csv"}}`)."""
 
     @classmethod
     def from_paths(cls, rows: Iterable[tuple[Any, ...]]) -> Routing:
-        """Routes by a table: rows of source, destination and path, or of source, destination, weight and path.
+        """Creates routes from a table: rows of source, destination and path, or source, destination, weight and path.
 
-        rows: a source and a destination are nodes by number, or switches by name, which stand for all nodes on them. A
-            path is a list of the names of nodes and switches from one to the other. Of several paths of a pair each
-            message takes a part by weight.
+        rows: a source or destination is the number of a node, or the name of a switch, which stands for all its nodes.
+            A path is a list of the names of nodes and switches from source to destination. If a pair has several
+            paths, each message is divided among them by weight.
 
         >>> ring = [(a, b, [f"node {a}", "L1.0", f"node {b}"]) for a in range(4) for b in range(4) if a != b]
         >>> run({"crossbar": {"nodes": 4, "bandwidth": 1e9}}, "ring", routing=Routing.from_paths(ring)).makespan
@@ -166,7 +166,7 @@ class Routing(Part):
 
 
 def unknown(key: str, known: Iterable[str]) -> TypeError:
-    """The exception for a setting that there is not."""
+    """Returns the exception for an unknown setting."""
     known = list(known)
     near = difflib.get_close_matches(key, known, 1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
@@ -174,7 +174,7 @@ def unknown(key: str, known: Iterable[str]) -> TypeError:
 
 
 def counted(name: str, value: Any, least: int, most: int = 2**64 - 1) -> int:
-    """A whole number that is not too small and not too large."""
+    """Returns a whole number after checking its limits."""
     number = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else None
     if number is None:
         raise TypeError(f"`{name}` is a whole number, not {type(value).__name__}: {value!r}")
@@ -184,7 +184,7 @@ def counted(name: str, value: Any, least: int, most: int = 2**64 - 1) -> int:
 
 
 class Scenario:
-    """What runs on what. Nothing is read or checked before that is asked for, and what was built is kept.
+    """Scenario: work and the machine it runs on. It is read and checked when it is first used, and kept.
 
     >>> scenario = Scenario("torus-4x4", "all-to-all-pairwise", size="20 KB")
     >>> scenario.run().makespan > 0
@@ -201,21 +201,21 @@ class Scenario:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **settings: Unpack[Settings]) -> Scenario:
-        """The scenario of a file (TOML, or a JSON report); settings lie above what it says."""
+        """Creates the scenario of a file (TOML, or a JSON report); settings override its keys."""
         scenario = cls(None, None, **settings)
         scenario._said["file"] = os.fspath(path)
         return scenario
 
     @classmethod
     def from_toml(cls, text: str, **settings: Unpack[Settings]) -> Scenario:
-        """The scenario that this text says; paths in it are relative to the working directory."""
+        """Creates the scenario of a TOML text; paths in it are relative to the working directory."""
         scenario = cls(None, None, **settings)
         scenario._said["text"] = ["scenario", text]
         return scenario
 
     @classmethod
     def from_report(cls, report: Mapping[str, Any] | str, **settings: Unpack[Settings]) -> Scenario:
-        """The scenario of a report, to be run once more."""
+        """Creates the scenario of a report, to run it again."""
         scenario = cls(None, None, **settings)
         scenario._said["report"] = report if isinstance(report, str) else as_json(dict(report))
         return scenario
@@ -238,7 +238,7 @@ class Scenario:
         self._said["settings"] = tables
 
     def _unpacked(self, key: str, value: Any) -> Any:
-        """A setting without parts and arrays in it: their files are noted, placements and messages become tables."""
+        """Replaces parts and arrays in a setting: notes their files, and converts placements and messages to tables."""
         if isinstance(value, Part):
             return value.put_into(self._files)
         if isinstance(value, Mapping):
@@ -249,7 +249,7 @@ class Scenario:
             return self._unpacked(key, Pattern.from_messages(value))
         if isinstance(value, (list, tuple)):
             return [self._unpacked("", each) for each in value]
-        # What arrays hold may be changed later.
+        # The content of an array may change later, so it is copied.
         return value.tolist() if hasattr(value, "tolist") else value
 
     def _option(self, key: str, value: Any, tables: dict[str, Any]) -> None:
@@ -294,22 +294,22 @@ class Scenario:
         return f"hayase.Scenario({', '.join(f'{key}={value!r}' for key, value in tables.items())})"
 
     def check(self) -> str:
-        """What it is, in a line, as `hayase check` says it.
+        """Checks the scenario and describes it in one line, as `hayase check` does.
 
         >>> Scenario("torus-4x4", "ring").check()
         'torus 4x4 (16 nodes, 16 switches, 96 links), ring, 20 KB, 16 messages, 320 KB, 1 step, injection queue'
 
         Raises:
-            ScenarioError: all that is wrong with it, at once.
+            ScenarioError: the scenario is wrong; it lists all mistakes.
         """
         return self._texts().check()
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario with every default put in, as reports hold it."""
+        """Returns the scenario with all defaults filled in, as in reports."""
         return dict(json.loads(self._texts().to_json()))
 
     def to_toml(self) -> str:
-        """The same as the text of a scenario file."""
+        """Returns the scenario with all defaults filled in, as the text of a scenario file."""
         return _hayase.toml(self._texts().to_json())
 
     def run(
@@ -324,11 +324,11 @@ class Scenario:
         progress: Progress = None,
         threads: int | None = None,
     ) -> Result:
-        """Runs it; what is to be recorded beside the report is asked for here.
+        """Runs the scenario. The first arguments select the tables that are recorded in addition to the report.
 
         Raises:
-            ScenarioError: all that is wrong with it, at once.
-            Deadlock: it does not come to an end.
+            ScenarioError: the scenario is wrong; it lists all mistakes.
+            Deadlock: the run does not end.
         """
         from hayase._progress import told
 
@@ -343,7 +343,7 @@ class Scenario:
 
 
 def failing(part: float) -> str:
-    """A part of the links that fails, as the program has it.
+    """Formats a fraction of failing links for the program.
 
     >>> failing(0.01)
     '1 %'
@@ -354,7 +354,7 @@ def failing(part: float) -> str:
 
 
 def plainly(value: Any) -> Any:
-    """A setting by its dotted key: texts are written as `--set` has them."""
+    """Returns the value of a dotted key as plain JSON; texts are written as in `--set`."""
     return value if isinstance(value, (str, bool, int, float)) else json.loads(as_json(value))
 
 
@@ -373,8 +373,8 @@ def run_many(
     """Runs scenarios, as many at once as there are cores; returns their results in the same order.
 
     scenarios: `Scenario`s, or dicts of the arguments of `run`.
-    return_exceptions: what is wrong with one of them stands in its place; else the first such exception is raised when
-        all have ended.
+    return_exceptions: return the exception of a failed scenario in its place; else raise the first one after all have
+        ended.
 
     >>> few = [dict(topology="torus-4x4", pattern="ring", size=size) for size in (1000, 2000)]
     >>> [result.makespan for result in run_many(few)]

@@ -1,6 +1,6 @@
-"""Types of what is asked for: the words that scenarios have, for editors and type checkers.
+"""Types of arguments: the words of scenarios, for editors and type checkers.
 
-The words are those of `hayase schema`; a test holds them against it.
+The words are those of `hayase schema`; a test compares both.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ TransportName = Literal[
     "packet:fq",
     "contention-free",
 ]
-#: The rules by name; lists of nodes ("0-7,12") and files are texts, too.
+#: Rules by name; lists of nodes ("0-7,12") and files are texts too.
 PlacementName = Literal["regular", "random", "block", "round-robin", "by-leaf", "by-group"]
 NodeName = Literal["ideal", "loggp", "loggps", "loggopsim", "receive-times"]
 
@@ -74,17 +74,17 @@ PatternLike = Union[str, "PathLike[str]", Table, "Pattern", "ArrayLike", Any]
 
 
 T = TypeVar("T")
-#: One, or each of several.
+#: One value, or a sequence of values.
 Several = Union[T, Sequence[T]]
-#: What a comparison runs on, and runs.
+#: Fabrics and workloads of a comparison.
 FabricName = Union[str, "PathLike[str]", Table, "Topology"]
 WorkName = Union[str, "PathLike[str]", Table, "Pattern"]
-#: A part of a fabric that fails: 0.01, "1%", or what.
+#: Part of a fabric that fails: 0.01, "1%", or names.
 Fault = Union[float, str]
 
 
 class Common(TypedDict, total=False):
-    """What goes with everything that runs."""
+    """Keys of all runs."""
 
     resolution: Quantity
     link: Table
@@ -95,20 +95,20 @@ class Common(TypedDict, total=False):
     preset: str
     size: Quantity
     jitter: Quantity
-    #: The makespan from its beginning, within so much: "1%".
+    #: Relative precision of an estimate of the makespan: "1%".
     estimate: str
-    #: Dotted keys, as `--set` has them.
+    #: Dotted keys, as in `--set`.
     settings: Mapping[str, Any]
 
 
 class Compared(Common, total=False):
-    """What all runs of a comparison have in common."""
+    """Keys that all runs of a comparison share."""
 
     jobs: str | Table | Sequence[str | Table]
 
 
 class OnNetwork(Common, total=False):
-    """What says how messages move over a fabric."""
+    """Keys of the network: routing, placement, sharing, transport, faults."""
 
     routing: RoutingLike
     placement: Placement
@@ -118,7 +118,7 @@ class OnNetwork(Common, total=False):
 
 
 class Settings(OnNetwork, total=False):
-    """Keys of a scenario, with `_` for `-`, and what the command line has flags for."""
+    """Keys of a scenario, with `_` for `-`, and options of the command line."""
 
     seed: int
     machine: str | PathLike[str]
@@ -134,7 +134,7 @@ class OfJobs(OnNetwork, total=False):
 
 
 class Run(OnNetwork, total=False):
-    """Keys of a scenario whose machine is named apart, and what is asked of its run."""
+    """Keys of a scenario whose machine is an argument of its own, and options of its run."""
 
     seed: int
     messages: bool
@@ -148,7 +148,7 @@ class Run(OnNetwork, total=False):
 
 
 class OfProgram(Run, total=False):
-    """Keys of a program, whatever it is read from."""
+    """Keys of a program of any source."""
 
     cpu_speed: float
     wildcards: str

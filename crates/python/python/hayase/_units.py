@@ -1,18 +1,18 @@
-"""Quantities as people write and read them: seconds, bytes and bytes per second."""
+"""Quantities with units: seconds, bytes and bytes per second."""
 
 from __future__ import annotations
 
 import math
 import re
 
-#: Units of each dimension, ascending; what is shown takes the largest that leaves at least 1.
+#: Units of each dimension, ascending; a figure is shown in the largest unit in which it is at least 1.
 _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-12, "ps"), (1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")),
     "B": ((1.0, "B"), (1e3, "KB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")),
     "B/s": ((1.0, "B/s"), (1e3, "KB/s"), (1e6, "MB/s"), (1e9, "GB/s"), (1e12, "TB/s")),
 }
 
-#: What a number in front of a unit is in seconds, bytes or bytes per second.
+#: Factor of each unit to seconds, bytes or bytes per second.
 _FACTORS: dict[str, tuple[float, str]] = {
     **{unit: (factor, "s") for factor, unit in _UNITS["s"]},
     **{unit: (factor, "B") for factor, unit in _UNITS["B"]},
@@ -31,7 +31,7 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za
 
 
 def scale(largest: float, dimension: str) -> tuple[float, str]:
-    """The unit for figures of which this is the largest: what to divide by, and its name.
+    """Returns the unit for figures with this maximum: its factor and its name.
 
     >>> scale(0.0025, "s")
     (0.001, 'ms')
@@ -46,7 +46,7 @@ def scale(largest: float, dimension: str) -> tuple[float, str]:
 
 
 def show(value: float | None, dimension: str = "s", digits: int = 4) -> str:
-    """A figure with its unit.
+    """Formats a figure with its unit.
 
     >>> show(0.0010600000001), show(20000, "B"), show(None)
     ('1.06 ms', '20 KB', '–')
@@ -60,7 +60,7 @@ def show(value: float | None, dimension: str = "s", digits: int = 4) -> str:
 
 
 def number(value: object) -> tuple[float, str] | None:
-    """A quantity as a number of seconds, bytes or bytes per second, with its dimension; ``None`` if it is none.
+    """Converts a quantity to seconds, bytes or bytes per second, with its dimension; ``None`` if it is not a quantity.
 
     >>> number("20 KB"), number("1.5 us"), number(7), number("fast")
     ((20000.0, 'B'), (1.5e-06, 's'), (7.0, ''), None)
@@ -77,6 +77,6 @@ def number(value: object) -> tuple[float, str] | None:
     if match[2] not in _FACTORS:
         return None
     factor, dimension = _FACTORS[match[2]]
-    # A quotient by the inverse is exact where the factor itself is none: 1.5 us is 1.5e-06 s.
+    # Division by the inverse is exact where the factor is not: 1.5 us is 1.5e-06 s.
     scaled = float(match[1]) * factor if factor >= 1 else float(match[1]) / round(1 / factor)
     return scaled, dimension

@@ -1,4 +1,4 @@
-"""What the program's other verbs do: comparisons, sweeps, rates, throughput, replays, predictions, advice."""
+"""Other commands of the program: comparisons, sweeps, rates, throughput, replays, predictions, advice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def several(values: Any) -> list[Any]:
-    """A list of what may be one."""
+    """Returns a list of one or several values."""
     if values is None:
         return []
     if isinstance(values, (str, int, float, Mapping, Part, os.PathLike)):
@@ -49,14 +49,14 @@ def several(values: Any) -> list[Any]:
 
 
 class Call:
-    """A verb of the program that is put together: words, and texts that they name."""
+    """Call of a command of the program: words, and the attached files that they name."""
 
     def __init__(self, verb: str, scenario: Scenario) -> None:
         self.words = [verb]
         self.scenario = scenario
 
     def option(self, name: str, value: Any) -> Call:
-        """`--name=value`, unless that is nothing; a list as values with commas between them."""
+        """Adds `--name=value`, unless the value is missing; a list becomes values with commas between them."""
         if value is None or value is False:
             return self
         flag = "--" + name.replace("_", "-")
@@ -70,7 +70,7 @@ class Call:
         return self
 
     def vary(self, keys: Mapping[str, Any] | None) -> Call:
-        """`--vary=KEY=A,B` for each key: its values as a list, as one of them, or as the program has them."""
+        """Adds `--vary=KEY=A,B` for each key, from a list, a single value, or the text of the program."""
         if not isinstance(keys, (Mapping, type(None))):
             raise TypeError(f"`vary` is a dict of keys and their values, not {type(keys).__name__}")
         for key, values in (keys or {}).items():
@@ -79,7 +79,7 @@ class Call:
         return self
 
     def part(self, kind: type[Part], said: Any) -> str:
-        """The name of a topology or a pattern; what is a table is attached under a name of its own."""
+        """Returns the name of a topology or a pattern; a table is attached under a name of its own."""
         part, files = part_of(kind, said), self.scenario._files
         spec = part.put_into(files)
         if isinstance(spec, str):
@@ -88,18 +88,18 @@ class Call:
         return self.attach(part.name or next(iter(spec), table), {table: spec})
 
     def attach(self, name: str, table: Mapping[str, Any]) -> str:
-        """The name of a text that holds this table."""
+        """Attaches a file with this table and returns its name."""
         content = _hayase.toml(as_json(table)).encode()
         found = unused(f"{name}.toml", content, self.scenario._files)
         self.scenario._files[found] = content
         return found
 
     def answer(self, progress: Progress = None, threads: int | None = None) -> Any:
-        """What the verb prints as JSON."""
+        """Runs the command and returns its JSON."""
         return self._answer(progress, threads, html=False)[0]
 
     def shown(self, progress: Progress = None, threads: int | None = None) -> Answer:
-        """What the verb prints as JSON, with its table for notebooks."""
+        """Runs the command and returns its JSON, with its table for notebooks."""
         answer, html = self._answer(progress, threads, html=True)
         return Answer(answer, html)
 
@@ -111,7 +111,7 @@ class Call:
 
 
 def needs_pandas() -> None:
-    """Says that pandas is missing before anything runs whose results it would hold."""
+    """Raises an error if pandas is missing, before anything runs."""
     try:
         import pandas  # noqa: F401
     except ImportError:
@@ -119,7 +119,7 @@ def needs_pandas() -> None:
 
 
 def frame(rows: Sequence[Mapping[str, Any]], report: Any) -> pandas.DataFrame:
-    """Rows as a DataFrame, with the report that they are from."""
+    """Returns rows as a DataFrame with their report."""
     import pandas
 
     table = pandas.DataFrame(list(rows))
@@ -128,7 +128,7 @@ def frame(rows: Sequence[Mapping[str, Any]], report: Any) -> pandas.DataFrame:
 
 
 def words_of(name: str, values: Any) -> list[str]:
-    """The values of what a comparison varies, as words."""
+    """Returns the values of one choice of a comparison as words."""
     for value in (found := several(values)):
         if isinstance(value, bool) or not isinstance(value, (str, os.PathLike, int, float)):
             raise TypeError(f"`{name}` of a comparison is a word or a list of words, not {type(value).__name__}")
@@ -136,7 +136,7 @@ def words_of(name: str, values: Any) -> list[str]:
 
 
 def placements_of(call: Call, values: Any) -> list[str]:
-    """The placements of a comparison as words; an array of nodes is attached as a file."""
+    """Returns the placements of a comparison as words; an array of nodes is attached as a file."""
     one = hasattr(values, "dtype") or isinstance(values, (list, tuple)) and all(isinstance(each, int) for each in values)
     words = []
     for value in [values] if one and len(values) else several(values):
@@ -170,7 +170,7 @@ def compare(
     threads: int | None = None,
     **settings: Unpack[Compared],
 ) -> pandas.DataFrame:
-    """Runs every combination of what is listed, and ranks what does the same: a row for each combination.
+    """Runs every combination of the given choices, a row for each, and ranks the rows that do the same work.
 
     >>> table = compare("torus-4x4", ["ring", "all-to-all-pairwise"], placement=["regular", "random"], seeds=2)
     >>> table[["pattern", "placement", "makespan", "place"]].iloc[0].to_dict()
@@ -204,7 +204,7 @@ def compare(
 def rates(
     topology: Any, pattern: Any, *, threads: int | None = None, **settings: Unpack[Settings]
 ) -> pandas.DataFrame:
-    """How fast the messages of the first step would be, all of them under way at once.
+    """Returns the rates of the messages of the first step, if all of them are under way at once.
 
     >>> rates("torus-4x4", "ring")["rate"].unique().tolist()
     [1000000000.0]
@@ -229,7 +229,7 @@ def throughput(
     threads: int | None = None,
     **settings: Unpack[OnNetwork],
 ) -> Answer:
-    """How much of their bandwidth nodes can use at once under steady traffic.
+    """Returns the fraction of their bandwidth that all nodes can use at once under steady traffic.
 
     >>> round(throughput("torus-4x4")["throughput"], 6)
     1.0
@@ -242,9 +242,9 @@ def throughput(
 
 
 def bounds(topology: Any, pattern: Any, **settings: Unpack[Settings]) -> dict[str, float | None]:
-    """Lower bounds of the makespan [s]: of injection, the busiest link, the bisection, and the critical path.
+    """Returns lower bounds of the makespan [s]: injection, busiest link, bisection, and critical path.
 
-    Messages are counted, as if each had the network to itself; routes that adapt are those of an idle network.
+    Messages are counted as if each had the network to itself; adaptive routes are those of an idle network.
 
     >>> bounds("torus-4x4", "ring")["injection_s"]
     2e-05
@@ -261,7 +261,7 @@ def interference(
     threads: int | None = None,
     **settings: Unpack[OfJobs],
 ) -> Answer:
-    """Runs jobs that share a fabric, and says how much time the messages of each lost to those of each other.
+    """Runs jobs that share a fabric, and returns the time that the messages of each job lost to those of each job.
 
     >>> report = interference("torus-4x4", ["a=ring:8", "b=ring:8"])
     >>> [(row["victim"], row["culprit"]) for row in report["interference"]]
@@ -271,19 +271,19 @@ def interference(
     return call.shown(progress, threads)
 
 
-#: Keys of programs, whatever they are read from; `from` is a word of Python.
+#: Keys of programs of any source, without the `_` of `from_`.
 PLAYED = tuple(key.rstrip("_") for key in OfProgram.__annotations__ if key not in Run.__annotations__)
 
 
 def dict_of(settings: Any) -> dict[str, Any]:
-    """Settings as the dict that they are, from which keys are taken."""
+    """Casts settings to a dict, from which keys can be removed."""
     return cast("dict[str, Any]", settings)
 
 
 def played(kind: str, table: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
-    """The table of a program, with those settings that are keys of it."""
+    """Returns the table of a program, with the settings that are keys of it."""
     for key in PLAYED:
-        # `from` is a word of Python.
+        # `from` is a keyword of Python.
         for name in (key, key + "_"):
             if (value := settings.pop(name, None)) is not None:
                 table[key] = value
@@ -291,7 +291,7 @@ def played(kind: str, table: dict[str, Any], settings: dict[str, Any]) -> dict[s
 
 
 def replay(program: Any, machine: Any = None, topology: Any = None, **settings: Unpack[OfProgram]) -> Result:
-    """How long a recorded program, a schedule or a program by rule takes on other nodes and another network.
+    """Predicts the time of a recorded program, a schedule or a program by rule on other nodes and another network.
 
     >>> replay("linear:ranks=8,size=20KB", "myrinet", ranks=True).kind
     'program'
@@ -305,7 +305,7 @@ def replay(program: Any, machine: Any = None, topology: Any = None, **settings: 
 
 
 def rules() -> list[str]:
-    """The names of programs by rule."""
+    """Returns the names of programs by rule."""
     return list(_hayase.rules())
 
 
@@ -320,7 +320,7 @@ def predict(
     topology: Any = None,
     **settings: Unpack[OfProgram],
 ) -> Result:
-    """How long a program takes, put together from its program, computation and communication data."""
+    """Predicts the time of a program from its program, computation and communication data."""
     table: dict[str, Any] = {"program": os.fspath(program), "computation": os.fspath(computation)}
     if communication is not None:
         table["communication"] = os.fspath(communication)
@@ -328,12 +328,12 @@ def predict(
     return _run(topology, played("program-data", table, dict_of(settings)), machine, dict_of(settings))
 
 
-#: Keys of farms that are no settings of scenarios.
+#: Keys of farms that are not settings of scenarios.
 FARM = tuple(key for key in OfFarm.__annotations__ if key not in Run.__annotations__)
 
 
 def master_slave(tasks: Any, *, topology: Any = None, machine: Any = None, **settings: Unpack[OfFarm]) -> Result:
-    """How long a master with its workers takes for these tasks.
+    """Predicts the time of a master with its workers for these tasks.
 
     >>> result = master_slave({"constant": {"count": 64, "time": 0.001}}, workers=[4, 8])
     >>> [row["workers"] for row in result["predictions"]]
@@ -345,7 +345,7 @@ def master_slave(tasks: Any, *, topology: Any = None, machine: Any = None, **set
     return _run(topology, {"master-slave": table}, machine, rest)
 
 
-#: What a run is asked beside its scenario.
+#: Arguments of a run that are not part of its scenario.
 ASKED = ("messages", "links", "ranks", "activities", "path", "seeds", "progress", "threads")
 
 
@@ -368,7 +368,7 @@ def advise(
     threads: int | None = None,
     **settings: Unpack[OnNetwork],
 ) -> Answer:
-    """What to improve in a recorded program, best first, and the time that it saves."""
+    """Proposes improvements of a recorded program, best first, with the time that each saves."""
     call = Call("advise", Scenario(topology, None, machine=machine, **settings))
     call.words.append(os.fspath(recording))
     call.option("times", os.fspath(times) if times is not None else None).option("all", all).option("region", region)
@@ -388,7 +388,7 @@ def whatif(
     threads: int | None = None,
     **settings: Unpack[OnNetwork],
 ) -> pandas.DataFrame:
-    """Which parameters of nodes and network matter, each changed alone: without `vary` all are halved and doubled.
+    """Predicts the effect of each parameter of nodes and network alone; without `vary` all are halved and doubled.
 
     >>> table = whatif("linear:ranks=4,size=20KB", "myrinet")
     >>> {"parameter", "value", "time", "change"} <= set(table.columns)
@@ -416,11 +416,11 @@ def sweep(
     progress: Progress = None,
     threads: int | None = None,
 ) -> Any:
-    """Runs what is missing of a plan, and returns the rows that are done, in the order of the plan.
+    """Runs the missing points of a plan, and returns the finished rows in the order of the plan.
 
-    Each point is kept in the folder `out` as soon as it is done: the same call goes on where it was ended, and the program
-    (`hayase sweep PLAN -o OUT`) uses the same folder. A plan is a file, or a dict like one: a scenario with a table `grid`.
-    `shard=(3, 64)` is the fourth of 64 parts.
+    Each point is kept in the folder `out` as soon as it is done, so the same call continues after an interruption. The
+    program (`hayase sweep PLAN -o OUT`) uses the same folder. A plan is a file, or a dict of the same form: a scenario
+    with a table `grid`. `shard=(3, 64)` is the fourth of 64 parts.
     """
     if as_ not in ("pandas", "xarray"):
         raise ValueError(f"`as_` is 'pandas' or 'xarray', not {as_!r}")
@@ -455,12 +455,12 @@ def sweep(
     return to_xarray(table) if as_ == "xarray" else table
 
 
-#: What numbers of quantities are called behind the key, by dimension.
+#: Suffixes of columns with numbers of quantities, by dimension.
 NUMBERS = {"B": "bytes", "s": "s", "B/s": "Bps"}
 
 
 def with_numbers(table: pandas.DataFrame, key: str) -> pandas.DataFrame:
-    """The table with a column of numbers beside a key whose values are quantities: `size_bytes` beside `size`."""
+    """Adds a column of numbers beside a key whose values are quantities: `size_bytes` beside `size`."""
     found = [number(value) for value in table[key]]
     dimensions = {each[1] if each else None for each in found}
     if len(dimensions) == 1 and (name := NUMBERS.get(dimensions.pop() or "")):
@@ -469,7 +469,7 @@ def with_numbers(table: pandas.DataFrame, key: str) -> pandas.DataFrame:
 
 
 def in_plan(scenario: Scenario, plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A plan with parts and arrays as the texts that it can hold; what is varied of fabrics and patterns is attached."""
+    """Converts parts and arrays in a plan to texts; varied fabrics and patterns are attached."""
     call = Call("sweep", scenario)
     kinds: dict[str, type[Part]] = {"topology": Topology, "workload": Pattern, "pattern": Pattern}
 
@@ -496,22 +496,22 @@ def in_plan(scenario: Scenario, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_xarray(table: pandas.DataFrame) -> xarray.Dataset:
-    """The rows of a sweep as a dataset whose dimensions are the keys that are varied."""
+    """Converts the rows of a sweep to a dataset whose dimensions are the varied keys."""
     report = table.attrs.get("report", {})
     keys = report.get("keys") if isinstance(report, dict) else None
     if not keys:
         raise ValueError("only the rows of a sweep have keys that are dimensions; `hayase.sweep` returns them")
-    # By text "10 KB" would come before "2 KB".
+    # Sorted as text, "10 KB" would come before "2 KB".
     order = {key: in_order(table, keys, key) for key in keys}
     left = [name for name in table if name == "id" or any(name == f"{key}_{unit}" for key in keys for unit in NUMBERS.values())]
     return table.drop(columns=left).set_index(keys).to_xarray().reindex(order)
 
 
 def in_order(table: pandas.DataFrame, keys: Sequence[str], key: str) -> list[Any]:
-    """The values of a key in the order of the plan, of which these rows are a part.
+    """Returns the values of a key in the order of the plan, from some rows of it.
 
-    Rows are in the plan's order, the last key running fastest: among those that agree in the keys before it, a key's
-    values stand in its order.
+    Rows are in the plan's order, with the last key running fastest. So among rows that agree in the keys before it, the
+    values of a key are in order.
     """
     values = list(dict.fromkeys(table[key]))
     if not (before := list(keys[: list(keys).index(key)])):
@@ -526,12 +526,12 @@ def in_order(table: pandas.DataFrame, keys: Sequence[str], key: str) -> list[Any
     try:
         return list(behind.static_order())
     except graphlib.CycleError:
-        # Keys that are not nested: there is no order but that of the rows.
+        # Keys are not nested, so the order of the rows is the only one.
         return values
 
 
 def topologies() -> dict[str, str]:
-    """The named fabrics, with what they are.
+    """Returns the named fabrics, with their descriptions.
 
     >>> "fat-tree-54" in topologies()
     True
@@ -540,22 +540,22 @@ def topologies() -> dict[str, str]:
 
 
 def patterns() -> dict[str, str]:
-    """The named workloads, with what they are."""
+    """Returns the named workloads, with their descriptions."""
     return dict(_hayase.patterns())
 
 
 def machines() -> dict[str, str]:
-    """The named machines, with what they are."""
+    """Returns the named machines, with their descriptions."""
     return dict(_hayase.machines())
 
 
 def presets() -> dict[str, str]:
-    """The named presets, with what they are."""
+    """Returns the named presets, with their descriptions."""
     return dict(_hayase.presets())
 
 
 def placements() -> dict[str, str]:
-    """The rules of placement, with what they do.
+    """Returns the rules of placement, with their descriptions.
 
     >>> "random" in placements()
     True
@@ -569,7 +569,7 @@ def placements() -> dict[str, str]:
 
 
 def _list_settings() -> None:
-    """Lists the keyword arguments of each verb at the end of its text: `help` shows a TypedDict by its name alone."""
+    """Lists the keyword arguments of each command in its docstring, since `help` shows only the name of a TypedDict."""
     from hayase import _settings
 
     kinds = {

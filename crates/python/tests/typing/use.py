@@ -1,4 +1,4 @@
-"""What people write; mypy --strict finds nothing wrong with it. It is not executed."""
+"""Typical use, which mypy --strict must accept. This file is not executed."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""What mypy must reject: each line that is marked, and no other. It is not executed."""
+"""Lines that mypy must reject: the marked ones and no others. This file is not executed."""
 
 import networkx as nx
 

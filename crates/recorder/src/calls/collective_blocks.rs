@@ -1,7 +1,7 @@
 //! Fields of the events of collective operations: vectors, blocks, counts, operators.
 //!
-//! The table in `docs/internals/trace-format.md` gives the meaning of each field: the block of one rank if all are alike,
-//! lists if they differ.
+//! The table in `docs/internals/trace-format.md` gives the meaning of each field: the block of one rank if all
+//! are alike, lists if they differ.
 
 use std::ffi::{c_int, c_void};
 

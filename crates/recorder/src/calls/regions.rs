@@ -1,11 +1,14 @@
 //! `MPI_Pcontrol`: marks regions of the program.
 //!
-//! | call | means |
+//! | call | effect |
 //! |---|---|
-//! | `MPI_Pcontrol(1, "name")`, `MPI_Pcontrol(-1, "name")` | the region of this name begins, ends (as for IPM and others) |
-//! | `MPI_Pcontrol(1)`, `MPI_Pcontrol(0)` | the region `pcontrol` begins, unless it has; ends, if it has begun |
-//! | `MPI_Pcontrol(2)` | what was recorded is written to the file |
-//! | `MPI_Pcontrol(n)`, `MPI_Pcontrol(-n)` from 3 on | the region `pcontrol-n` begins, ends: for Fortran, which passes a level alone |
+//! | `MPI_Pcontrol(1, "name")` | begins the region of this name (as for IPM and others) |
+//! | `MPI_Pcontrol(-1, "name")` | ends it |
+//! | `MPI_Pcontrol(1)` | begins the region `pcontrol`, unless it has begun |
+//! | `MPI_Pcontrol(0)` | ends the region `pcontrol`, if it has begun |
+//! | `MPI_Pcontrol(2)` | writes the events recorded until now to the file |
+//! | `MPI_Pcontrol(n)` for n >= 3 | begins the region `pcontrol-n`: for Fortran, which passes a level alone |
+//! | `MPI_Pcontrol(-n)` for n >= 3 | ends it |
 //!
 //! Everything is recorded at any level, since a replay needs both ends of every message.
 //!

@@ -219,7 +219,9 @@ fn lines_of(value: &Value, path: &str, text: &mut String) {
     }
 }
 
-/// Returns true if the scenario around a key is allowed with some value: what is said of another one is about this key.
+/// Returns true if the scenario around a key is valid with some value.
+///
+/// Then an error with another value is about this key.
 fn is_allowed(desk: &Desk, base: &str) -> bool {
     IS_ALLOWED.split(" | ").any(|value| {
         fs::write(desk.path().join("s.toml"), base.replace("\"@\"", value)).unwrap();
@@ -387,7 +389,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// Tries these, one after another on each of so many desks.
+/// Runs the tries on `threads` threads, each with a desk of its own, and returns a verdict and the answer for each.
 fn judged(tries: &[Try], threads: usize) -> Vec<(Verdict, Answer)> {
     let next = AtomicUsize::new(0);
     let work = || {

@@ -12,7 +12,7 @@ fn words(text: &str) -> Vec<&OsStr> {
     text.split_whitespace().map(OsStr::new).collect()
 }
 
-/// One byte so many times, compressed: frames may follow each other.
+/// Returns `megabytes` MiB of one byte, compressed, as a sequence of frames.
 fn compressed(byte: u8, megabytes: usize) -> Vec<u8> {
     zstd::encode_all(vec![byte; 1 << 20].as_slice(), 1).unwrap().repeat(megabytes)
 }

@@ -33,7 +33,7 @@ struct Case {
     said: Vec<String>,
 }
 
-/// What came out.
+/// Exit code and output of a run.
 pub struct Answer {
     pub code: Option<i32>,
     pub stdout: String,
@@ -130,7 +130,7 @@ fn files_of(desk: &Desk) -> Files {
     names.into_iter().map(|name| (name.clone(), fs::read(desk.path().join(name)).unwrap_or_default())).collect()
 }
 
-/// What is wrong with the answer to a case.
+/// Returns the differences between the answer to a case and the expected one.
 fn faults(case: &Case, answer: &Answer, unchanged: bool) -> Vec<String> {
     let mut faults = Vec::new();
     if answer.code != Some(case.code) {

@@ -1,8 +1,8 @@
 //! Random programs: what all idioms are made of.
 //!
-//! A program is made of pieces of communication in one order for all ranks; each rank does its part of a piece where
-//! the piece stands. So whoever waits is served, and receives that name their message get it. What does not block is
-//! complete somewhere behind it, and its memory is left alone until then.
+//! A program is a sequence of pieces of communication, in the same order for all ranks. Each rank does its part of a
+//! piece at the place of the piece. So every wait ends, and every receive that names its message gets it. A
+//! non-blocking call is completed at a later place, and its memory is left alone until then.
 
 use super::program::{
     BOX, Base, Call, Completion, Expression, Guard, Item, Language, Object, Operation, Part, Program, REQUESTS, Random,
@@ -14,7 +14,7 @@ use super::program::{
 pub struct Pending {
     pub request: usize,
     pub part: Part,
-    /// What to do with what has come.
+    /// Statements that use the received data.
     pub then: Vec<Statement>,
 }
 

@@ -11,10 +11,10 @@ use super::program::{
 };
 use super::source::Source;
 
-/// Why a finding is not carried out.
+/// Reason why a finding is not carried out.
 pub type Skipped = &'static str;
 
-/// What is needed to carry findings out.
+/// Data needed to carry out findings.
 pub struct Mover<'a> {
     pub program: &'a Program,
     pub source: &'a Source,
@@ -22,7 +22,7 @@ pub struct Mover<'a> {
     pub mpi: &'a str,
 }
 
-/// Where a communication of an item goes in an iteration.
+/// New place in an iteration for a communication of an item.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Place {
     post: usize,

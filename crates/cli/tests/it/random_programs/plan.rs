@@ -1,25 +1,25 @@
-//! A moved version of a program: what is done elsewhere than it was, and its text.
+//! Moved versions of a program: the calls that are moved, and the text.
 
 use super::dialect::Dialect;
 use super::program::{Call, Collective, CollectiveKind, End, Guard, Object, Operation, Part, Statement};
 
-/// What is done instead.
+/// Action that a moved version inserts.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// A communication, or several as one, with their guards, behind what computes its arguments.
+    /// A communication, or several as one, with their guards, behind the statements that compute the arguments.
     Post { slot: usize, arguments: Vec<Statement>, calls: Vec<(Call, Option<Guard>)> },
-    /// A call as it is, behind what computes its arguments.
+    /// An unchanged call, behind the statements that compute its arguments.
     Call { arguments: Vec<Statement>, call: Box<Call>, guard: Option<Guard> },
-    /// All of it ends: statuses and return codes by part.
+    /// The end of all parts: their statuses and return codes.
     Finish { slot: usize, statuses: Vec<Option<usize>>, code: Option<usize> },
 }
 
-/// Something that is inserted.
+/// Action that is inserted before an item.
 #[derive(Clone, Debug)]
 pub struct Insertion {
-    /// In front of this item.
+    /// Index of the item.
     pub at: usize,
-    /// In these iterations, as bits.
+    /// Iterations in which it is inserted, as bits.
     pub iterations: u32,
     pub action: Action,
 }
@@ -38,7 +38,7 @@ pub struct Plan {
     /// By rank.
     pub insertions: Vec<Vec<Insertion>>,
     pub replacements: Vec<Vec<Replacement>>,
-    /// What the moved calls are a part of.
+    /// Idiom that the moved calls belong to.
     pub idiom: &'static str,
 }
 

@@ -75,7 +75,7 @@ impl Object {
     }
 }
 
-/// Where a number comes from.
+/// Source of a number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Base {
     Constant,
@@ -228,11 +228,11 @@ pub enum Completion {
     All,
     /// Index of the one that is complete.
     Any(usize),
-    /// How many; their indices are in [`Object::Indices`].
+    /// Number of complete requests; their indices are in [`Object::Indices`].
     Some(usize),
 }
 
-/// What goes through the library of the language.
+/// Operations of the standard library of the language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Library {
     /// Sorts (C), reverses (Fortran).
@@ -349,7 +349,7 @@ pub enum Statement {
 pub struct Item {
     pub statement: Statement,
     pub guard: Option<Guard>,
-    /// What it is a part of.
+    /// Idiom that it belongs to.
     pub idiom: &'static str,
 }
 
@@ -372,7 +372,7 @@ pub struct Program {
     pub bodies: Vec<Vec<Item>>,
     /// By rank, its persistent requests: calls with their request.
     pub persistent: Vec<Vec<Call>>,
-    /// What its parts are called.
+    /// Names of its idioms.
     pub idioms: Vec<&'static str>,
     pub window: bool,
     pub errors_return: bool,

@@ -19,7 +19,7 @@ const PATIENCE: &str = "120";
 /// Seconds that a moved version may take, and where it took longer and is run again, alone.
 const HANGS_AFTER: [&str; 2] = ["8", "15"];
 
-/// What a run printed: by version and rank, its results, one for each pass.
+/// Results that a run printed, by version and rank, one for each pass.
 pub type Results = BTreeMap<(usize, usize), Vec<String>>;
 
 /// A program on its way.

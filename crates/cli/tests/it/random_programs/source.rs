@@ -26,7 +26,7 @@ impl Source {
     }
 }
 
-/// Returns the program as it is recorded.
+/// Returns the source of the program that is recorded.
 pub fn recorded(program: &Program) -> Source {
     write(program, &[], false)
 }

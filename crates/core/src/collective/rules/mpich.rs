@@ -3,14 +3,19 @@
 //! | collective | rule, P ranks, n bytes |
 //! |---|---|
 //! | barrier | dissemination |
-//! | bcast | binomial for n < 12,288 or P < 8; else scatter-allgather for n < 524,288 and P a power of two; else scatter-ring |
+//! | bcast | binomial for n < 12,288 or P < 8 |
+//! | | else scatter-allgather for n < 524,288 and P a power of two |
+//! | | else scatter-ring |
 //! | reduce | binomial for n <= 2048 or fewer elements than the largest power of two in P; else rabenseifner |
 //! | allreduce | recursive-doubling for n <= 2048 or as few elements; else rabenseifner |
 //! | gather, scatter | binomial; with different blocks linear-nonblocking |
-//! | allgather, allgatherv | total size below 524,288 and P a power of two: recursive-doubling; below 81,920: bruck; else ring |
+//! | allgather, allgatherv | recursive-doubling for a total size below 524,288 and P a power of two |
+//! | | else bruck for a total size below 81,920 |
+//! | | else ring |
 //! | alltoall | bruck for blocks of at most 256 and P >= 8; scattered for at most 32,768; else pairwise |
 //! | alltoallv | scattered |
-//! | reduce-scatter | total size below 524,288: recursive-halving; else pairwise; if the operator does not commute: interleaved (P a power of two, equal blocks), else recursive-doubling |
+//! | reduce-scatter, the operator commutes | recursive-halving for a total size below 524,288; else pairwise |
+//! | reduce-scatter, it does not | interleaved for P a power of two and equal blocks; else recursive-doubling |
 //! | scan, exscan | recursive-doubling |
 //!
 //! An operator that does not commute is assumed to be defined by the user; MPICH does not choose rabenseifner

@@ -3,12 +3,16 @@
 //! Every host has processors, and network interfaces that send and receive at the same time; each has a time
 //! at which it is next free. Events are taken in order of (time, number of creation):
 //!
-//! | event at t | needs | effect |
-//! |---|---|---|
-//! | calc of d | processor | processor free at t + d |
-//! | send of s bytes | processor, sending interface | processor free at t + o + (s-1) O, interface at t + g + (s-1) G; the message is at the receiver at t + o + L; above S the operation is done when the message is matched |
-//! | receive | nothing | takes a message that has arrived, or waits for one |
-//! | message of s bytes | processor, receiving interface | processor free at t + o + max((s-1) O, (s-1) G), interface at t + g + (s-1) G; is matched or kept |
+//! | event at t | needs | processor is free at | interface is free at |
+//! |---|---|---|---|
+//! | calc of d | processor | t + d | |
+//! | send of s bytes | processor, sending interface | t + o + (s-1) O | t + g + (s-1) G |
+//! | receive | nothing | | |
+//! | message of s bytes | processor, receiving interface | t + o + max((s-1) O, (s-1) G) | t + g + (s-1) G |
+//!
+//! A message that is sent at t is at the receiver at t + o + L. A message is matched with a receive that waits for
+//! it, or kept; a receive takes a message that has arrived, or waits for one. A send above S is done when its
+//! message is matched.
 //!
 //! An event whose resources are busy comes again when they are free, under its old number. Matching a message
 //! above S raises the sender's processor and interface to the time of the match. Operations that an event has

@@ -48,7 +48,7 @@ pub trait RenewedSharing: Sharing {
 /// ```text
 /// L(b, o) + sum over queues j != b at o of min(y(j, o), L(b, o)) = c(o)          the port of o serves inputs in turn
 /// l(b, d) + sum over queues j != b before d of min(y(j, d), l(b, d)) = q(d)      where q(d) < c: its buffer is full
-/// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            the first byte holds up those behind it
+/// q(b) = X(b) min over o, d of (L(b, o) / y(b, o), l(b, d) / y(b, d))            the first byte holds up the rest
 /// x(f) = min(c, q(first queue of f)) / flows that start there
 /// ```
 /// A turn of the worst output may find no byte for it at the head of a queue that also holds bytes for other
