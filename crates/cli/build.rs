@@ -1,15 +1,8 @@
-//! Links the program so that it is smaller and starts quicker, where the linker can.
+//! Link options that make the program smaller and start faster, where the linker has them.
 //!
-//! - `--icf=all` keeps one of functions that are the same: the program is 4 % smaller. The linker that Rust brings for
-//!   Linux on x86-64 can, and so can mold; others are not asked. Nothing compares the addresses of functions.
-//! - `-no-pie` puts the program at a fixed address: the loader need not write 30,000 addresses into tables of names,
-//!   formats and methods before it starts, which is a fifth of the start-up of a small run (410,000 instructions, 86
-//!   page faults), and the program lacks the 0.73 MB that say where they are. What is lost is that the program's own
-//!   code is at another place each time (libraries, stack and heap still are), which makes holes in programs that read
-//!   what strangers send harder to use. This one reads its user's own files, without privileges of its own, and listens
-//!   to nobody.
-//! - A linker script drops the tables by which a panic unwinds the stack: a panic ends this program where it happens,
-//!   and what is stripped has no names for a backtrace. They are a tenth of the program.
+//! - `--icf=all` keeps one of several identical functions: the program is 4 % smaller. Rust's own linker for Linux on x86-64 can do this, and so can mold; no other linker is asked. Nothing compares the addresses of functions.
+//! - `-no-pie` puts the program at a fixed address, so the loader does not write 30,000 addresses into tables of names, formats and methods at each start. That is a fifth of the start-up of a small run (410,000 instructions, 86 page faults), and the relocations take 0.73 MB of the program. The price is that the program's own code is always at the same place (libraries, stack and heap still move), which makes holes in programs that read untrusted input easier to exploit. This program reads its user's own files, has no privileges and listens to no network.
+//! - A linker script drops the tables for unwinding: a panic ends this program at once, and a stripped program has no names for a backtrace. These tables are a tenth of the program.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -39,17 +32,18 @@ fn main() {
     }
 }
 
-/// What the target is, in this respect.
+/// Returns true if the target has this value of a property.
 fn is(respect: &str, what: &str) -> bool {
     env::var(format!("CARGO_CFG_TARGET_{respect}")).is_ok_and(|value| value == what)
 }
 
-/// Whether the target has this among several.
+/// Returns true if the target has this among several values of a property.
 fn has(respect: &str, what: &str) -> bool {
     env::var(format!("CARGO_CFG_TARGET_{respect}")).is_ok_and(|values| values.split(',').any(|value| value == what))
 }
 
-/// Whether a program that does nothing can be linked so, by the compiler, linker and flags of this build.
+/// Returns true if an empty program links with the flag, under the compiler, linker and flags of this build.
+/// Returns `None` if that cannot be tried.
 pub fn is_understood(flag: &str) -> Option<bool> {
     let out = PathBuf::from(env::var_os("OUT_DIR")?);
     let source = out.join("nothing.rs");

@@ -1,4 +1,4 @@
-//! `hayase accuracy`: models of messages beside models of packets.
+//! `hayase accuracy`: flow models compared with packet models.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -42,85 +42,87 @@ Files (-o), by name:
   x.json   the same with the seeds
   x.md     the tables, as Markdown";
 
-/// Sizes where nothing is said.
+/// Default sizes.
 const SIZES: [&str; 3] = ["20 KB", "100 KB", "1 MB"];
-/// Seeds where nothing is said.
+/// Default number of seeds.
 const SEEDS: u32 = 3;
-/// The jitter where nothing is said: without it equal messages go in step, as no machine has them.
+/// Default jitter: without it equal messages move in lockstep, which no real machine does.
 const JITTER: &str = "1.5 us";
-/// What takes longer is announced \[s\].
+/// Shortest estimated time that is announced \[s\].
 const LONG: f64 = 10.0;
 
-/// Lines about rows of a comparison at most.
+/// Largest number of lines about the accuracy of a comparison.
 const MOST_SAID: usize = 4;
 
 /// `hayase accuracy`.
 #[derive(Args, Debug)]
 #[command(after_help = ACCURACY_EXAMPLES, next_help_heading = "Cases")]
 pub struct AccuracyArgs {
-    /// A scenario file: what is not listed here is as it says.
+    /// A scenario file. Options override it.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
-    /// Fabrics, by name, family with its numbers or file, with commas between them.
+    /// Fabrics to compare, with commas between them: names, families with their numbers, or files.
     #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
     pub topology: Vec<String>,
-    /// Patterns, by name or file.
+    /// Patterns to compare, with commas between them: names or files.
     #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
     pub pattern: Vec<String>,
-    /// Placements, as in `hayase compare`.
+    /// Placements to compare, as in `hayase compare`.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub placement: Vec<String>,
-    /// Sizes of messages (default 20 KB, 100 KB and 1 MB; of a scenario file, and of files of messages, as they say);
-    /// own: as each pattern says.
+    /// Message sizes to compare; `own` keeps the size of each pattern. The default is 20 KB, 100 KB and 1 MB,
+    /// or the sizes of a scenario file or message file.
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
     pub size: Vec<String>,
-    /// Each rank starts at a random time from 0 to this (default 1.5 us; of a scenario file as it says).
+    /// Start each rank at a random time from 0 to this (default: 1.5 us, or that of the scenario file).
     #[arg(long, value_name = "TIME")]
     pub jitter: Option<String>,
-    /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
+    /// Injection rules to compare: queue, sendrecv, barrier, left, all, window=K.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub injection: Vec<String>,
-    /// Routing rules, as in `hayase compare`.
+    /// Routing rules to compare, as in `hayase compare`.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
-    /// Any key of a scenario file, with its values: workload.uniform-random.messages=4,64 (may be repeated).
+    /// Vary any key of a scenario file: workload.uniform-random.messages=4,64 (may be repeated).
     #[arg(long, value_name = "KEY=V,...", value_parser = vary)]
     pub vary: Vec<(String, Vec<String>)>,
-    /// Run what is random with so many seeds (default 3).
+    /// Number of seeds for random cases (default 3).
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
-    /// Models: equal-share, redistribute, max-min, blocking (these where nothing is said), few-packets (the packet
-    /// model itself with 7 packets a message).
+    /// Flow models to check: equal-share, redistribute, max-min, blocking (default: these four), or
+    /// few-packets (the packet model with 7 packets for each message).
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', help_heading = "Models")]
     pub models: Vec<String>,
-    /// Packet models: packet:oq, packet:fq, packet:iq (all of it), packet:iq:dateline, packet:iq:turn,
-    /// packet:iq:bubble, packet:iq:classes, packet:iq:voq (default: all that the fabric has).
+    /// Packet models to compare with: packet:oq, packet:fq, packet:iq (all variants), packet:iq:dateline,
+    /// packet:iq:turn, packet:iq:bubble, packet:iq:classes, packet:iq:voq (default: all that the fabric
+    /// supports).
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', help_heading = "Models")]
     pub references: Vec<String>,
-    /// Packets of a buffer of input queues, or unlimited (default 8).
+    /// Input buffer sizes in packets, or unlimited (default 8).
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Models")]
     pub buffer: Vec<String>,
-    /// Send messages of the packet models as so many large packets: a model of its own, about a hundredth of the work.
+    /// Split each message into this number of large packets: a coarser model with about a hundredth of the
+    /// work.
     #[arg(long, value_name = "K", help_heading = "Models")]
     pub packets_per_message: Option<NonZeroU32>,
-    /// Keep the runs of packet models in this folder, and take from it those that are there: models of messages are
-    /// tried often and cost little, packets do neither, and what was interrupted goes on. Speeds are those of runs that
-    /// are kept.
+    /// Keep the runs of packet models in this folder and reuse those that it holds. An interrupted comparison
+    /// then continues, and other flow models are compared without simulating packets again. Speeds are those
+    /// of the kept runs.
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub keep: Option<PathBuf>,
-    /// Run nothing: count cases, runs and packets, and say how long they take.
+    /// Run nothing: count cases, runs and packets, and estimate how long they take.
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub count: bool,
-    /// What else all runs have in common.
+    /// Settings of all runs.
     #[command(flatten, next_help_heading = "What all runs have in common")]
     pub common: CommonArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
 outputs! {
-    /// Contents of a file, by its name.
+    /// Content of an output file, by its name.
     enum Kind {
         Map: "x.svg",
         Csv: "x.csv",
@@ -182,7 +184,7 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     Ok(if found.complete { End::Done } else { End::Interrupted })
 }
 
-/// What was typed, as a sweep.
+/// Returns the sweep that the arguments describe.
 fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
     let mut base = asked::loader().on_read(progress::reading(voice.show));
     if let Some(path) = &args.scenario {
@@ -234,7 +236,7 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
     })
 }
 
-/// Says what is known of a run; `words` are those of `hayase accuracy` for the same.
+/// Reports the known accuracy of a run; `words` are the arguments of `hayase accuracy` for the same scenario.
 pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
     match known.cases.is_empty() {
         false => voice.say(format_args!("accuracy: {}", known.text)),
@@ -245,7 +247,8 @@ pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
     }
 }
 
-/// The words of `hayase accuracy` for the same, as a shell takes them: the scenario file, and options with their lists.
+/// Returns the arguments of `hayase accuracy`, quoted for a shell: the scenario file and options with their
+/// lists.
 pub fn words(scenario: Option<&Path>, options: &[(&str, &[String])]) -> String {
     let mut words: Vec<String> = scenario.iter().map(|path| path.display().to_string()).collect();
     for (flag, values) in options {
@@ -260,7 +263,8 @@ pub fn words(scenario: Option<&Path>, options: &[(&str, &[String])]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// The same of rows of a comparison, each line once; `words` are those of `hayase accuracy` for all of them.
+/// Reports the known accuracy of the rows of a comparison; `words` are the arguments of `hayase accuracy` for
+/// all of them.
 pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
     let known = || rows.iter().filter_map(|row| row.accuracy.as_deref());
     let mut said: Vec<&str> = Vec::new();
@@ -291,7 +295,7 @@ pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
     }
 }
 
-/// `6 cases, 108 runs, 12.3 M packet-hops: about 5 s on 2 threads`.
+/// Returns a line such as `6 cases, 108 runs, 12.3 M packet-hops: about 5 s on 2 threads`.
 fn in_words(outlook: AccuracyOutlook) -> String {
     let AccuracyOutlook { cases, runs, packet_hops, seconds } = outlook;
     let threads = threads();
@@ -300,13 +304,13 @@ fn in_words(outlook: AccuracyOutlook) -> String {
     format!("{cases}, {runs}, {} packet-hops: about {}{on}\n", counted(packet_hops), duration(seconds / threads))
 }
 
-/// Threads that work at the same time: no more than there are cores.
+/// Returns the number of threads that run at the same time, at most the number of cores.
 fn threads() -> f64 {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     rayon::current_num_threads().min(cores) as f64
 }
 
-/// Processor time of this thread \[s\]; where the system does not tell, that of the wall clock.
+/// Returns the processor time of this thread \[s\], or the wall-clock time if the system does not provide it.
 fn processor_time() -> f64 {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! What can be typed: the verbs. What follows each stands with it.
+//! Top level of the command line: all commands. Each command's own arguments are in its module.
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Command, Parser, Subcommand};
@@ -64,20 +64,20 @@ Exit codes:
 
 /// A discrete-event message-flow simulator for HPC interconnects.
 ///
-/// Name a fabric and what is sent over it; Hayase says how long it takes, what bounds it and which links hold it
-/// back. Results go to standard output, everything else to standard error.
+/// Name a fabric and a traffic pattern; Hayase predicts how long the communication takes, what bounds it and
+/// which links are the bottleneck. Results go to standard output, everything else to standard error.
 #[derive(Parser, Debug)]
 #[command(name = "hayase", version, after_help = EXAMPLES, styles = STYLES, max_term_width = 110)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub verb: Verb,
-    /// What holds for all verbs.
+    /// Options of all commands.
     #[command(flatten)]
     pub global: Global,
 }
 
-/// The verbs that a new user sees, by what they are for.
+/// Commands listed in the help, in groups by purpose.
 pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("Simulate", &["run", "rates", "throughput"]),
     ("Compare", &["compare", "sweep", "whatif", "accuracy"]),
@@ -87,7 +87,8 @@ pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("More", &["init", "check", "validate", "bench", "generate"]),
 ];
 
-/// Returns the command with its verbs listed in groups, each with what it does, up to the first colon.
+/// Returns the command with its subcommands listed in groups, each with its description up to the first
+/// colon.
 pub(super) fn grouped(command: Command) -> Command {
     let heading = STYLES.get_header();
     let literal = STYLES.get_literal();
@@ -107,56 +108,58 @@ pub(super) fn grouped(command: Command) -> Command {
     command.help_template(template)
 }
 
-/// The program as if it had one verb only: what is read of it, and said of the verb, is the same.
+/// Returns the program with a single subcommand, whose parsing and help are those of the whole program.
 pub(super) fn of_one_verb(verb: Command) -> Command {
     let program = Command::new("hayase").version(env!("CARGO_PKG_VERSION")).styles(STYLES).max_term_width(110);
     Global::augment_args(program.subcommand_required(true).arg_required_else_help(true)).subcommand(verb)
 }
 
-/// What to do.
+/// The command.
 #[derive(Subcommand, Debug)]
 pub enum Verb {
-    /// Simulate one scenario and report what came out.
+    /// Simulate one scenario: run time, bounds and bottleneck links.
     Run(Box<InOurWords<RunArgs>>),
-    /// Simulate many combinations side by side, best first.
+    /// Compare fabrics, algorithms, placements and settings, best first.
     Compare(InOurWords<CompareArgs>),
-    /// Hold models of messages against packets over many cases: how far each is off, and what it costs.
+    /// Compare flow models with packet simulation over many cases: their errors and their speed.
     Accuracy(InOurWords<AccuracyArgs>),
-    /// Run thousands of points of a plan; what is done is kept and never run again.
+    /// Run a plan of thousands of simulations that can be interrupted and resumed: no finished point is run
+    /// again.
     Sweep(InOurWords<SweepArgs>),
-    /// Show how fast each message of the first step would be: all of them are under way at once.
+    /// Show the rate and bottleneck of every message of the first step: all of them are under way at once.
     Rates(InOurWords<RatesArgs>),
-    /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them
-    /// back.
+    /// Compute the throughput of a fabric under steady traffic: the share of their bandwidth that all nodes
+    /// can use, and the bottleneck link.
     Throughput(InOurWords<ThroughputArgs>),
-    /// Predict how long a program takes, from data sets that were measured once.
+    /// Predict the run time of a program from data sets that were measured once.
     Predict(Box<InOurWords<PredictArgs>>),
-    /// Make, show and extend program data and computation data.
+    /// Make, show and extend the data sets of a prediction: program data and computation data.
     #[command(subcommand)]
     Program(InOurWords<ProgramVerb>),
-    /// Play a recorded program on other nodes or another network: how long it takes, and where its time goes.
+    /// Replay a recorded program on other nodes or another network: its run time, and where the time goes.
     Replay(InOurWords<ReplayArgs>),
-    /// Vary parameters of nodes and network, one at a time: which of them matter, and what any network could bring.
+    /// Vary parameters of nodes and network one at a time: which of them matter, and the most that any
+    /// network could gain.
     Whatif(InOurWords<WhatIfArgs>),
-    /// Find the LogGPS parameters of a machine from measured round trips.
+    /// Fit the LogGPS parameters of a machine to measured round trips.
     Calibrate(InOurWords<CalibrateArgs>),
-    /// Measure what a real network does, as a data set.
+    /// Measure the message times of a real network: the communication data of a prediction.
     #[command(subcommand)]
     Measure(InOurWords<MeasureVerb>),
-    /// One of the two processes that `hayase measure` has an MPI start.
+    /// One of the two processes that `hayase measure` starts through MPI.
     #[command(hide = true)]
     MeasureAgent(InOurWords<AgentArgs>),
-    /// Check files without running anything: scenarios, topologies, patterns, data sets.
+    /// Check input files without running anything: scenarios, topologies, patterns, data sets.
     Check(InOurWords<CheckArgs>),
     /// Write a commented scenario to start from.
     Init(InOurWords<InitArgs>),
     /// Print the JSON schema of scenario files, for editors.
     #[command(hide = true)]
     Schema,
-    /// List what has a name: topologies, patterns, machines, presets, rules of advice.
+    /// List the named topologies, patterns, machines, presets or rules of advice.
     #[command(subcommand)]
     List(InOurWords<ListVerb>),
-    /// Show what has a name, or a fabric in a file.
+    /// Show a named topology, pattern, machine, preset or rule, or the fabric or messages of a file.
     Show(InOurWords<ShowArgs>),
     /// Show, draw and compare fabrics, or write their forwarding tables.
     #[command(subcommand)]
@@ -170,41 +173,43 @@ pub enum Verb {
     /// List the named presets, or show one.
     #[command(subcommand, hide = true)]
     Preset(InOurWords<PresetVerb>),
-    /// Run an MPI program and record the calls of all its ranks.
+    /// Run an MPI program and record the MPI calls of all its ranks.
     #[cfg(unix)]
     Record(InOurWords<RecordArgs>),
-    /// Compile C with mpicc so that the program tells which memory it accesses.
+    /// Compile C with mpicc, instrumented so that its memory accesses can be recorded.
     #[cfg(unix)]
     #[command(hide = true)]
     Cc(InOurWords<CompileArgs>),
-    /// Compile Fortran with mpifort so that the program tells which memory it accesses.
+    /// Compile Fortran with mpifort, instrumented so that its memory accesses can be recorded.
     #[cfg(unix)]
     #[command(hide = true)]
     Fc(InOurWords<CompileArgs>),
-    /// Compile with any compiler so that the program tells which memory it accesses.
+    /// Compile with any compiler, instrumented so that memory accesses can be recorded.
     #[cfg(unix)]
     Wrap(InOurWords<WrapArgs>),
-    /// Find what to improve in a recorded program: what each change would gain on a machine and network.
+    /// Find possible improvements of a recorded program: each with its simulated gain on a machine and
+    /// network.
     Advise(Box<InOurWords<AdviseArgs>>),
     /// List the rules of advice, or explain one.
     #[command(hide = true)]
     Explain(InOurWords<ExplainArgs>),
-    /// Show what a recorded program or a schedule holds, or write it in another format.
+    /// Show the contents of a recorded program or a schedule, or convert it to another format.
     #[command(subcommand)]
     Trace(InOurWords<TraceVerb>),
-    /// Predict a master/slave program from a few executed tasks.
+    /// Predict the run time of a master/slave program from a few executed tasks.
     MasterSlave(Box<InOurWords<MasterSlaveArgs>>),
     /// Check the simulator against closed forms, other simulators and published figures.
     Validate(InOurWords<ValidateArgs>),
-    /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.
+    /// Measure the speed of the simulator on this machine: time and memory for each message, growth with the
+    /// number of nodes.
     Bench(InOurWords<BenchArgs>),
-    /// Generate what other programs read: the schema of scenario files, completion scripts, manual pages.
+    /// Generate shell completions, manual pages or the JSON schema of scenario files.
     #[command(subcommand)]
     Generate(InOurWords<GenerateVerb>),
     /// Print a completion script for a shell.
     #[command(hide = true)]
     Completions(InOurWords<CompletionsArgs>),
-    /// Print the manual page, or write those of all verbs into a folder.
+    /// Print the manual page, or write the pages of all commands into a folder.
     #[command(hide = true)]
     Man(InOurWords<ManArgs>),
 }

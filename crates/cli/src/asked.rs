@@ -1,5 +1,5 @@
-//! What another program asked for in whose process a verb runs: texts below its words, who hears of progress, what ends
-//! it, and what it printed. Without one nothing is asked.
+//! Requests of a host program in whose process a command runs: base texts, progress, cancellation and
+//! captured output. Without a host there are none.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -8,36 +8,36 @@ use std::sync::atomic::AtomicBool;
 use hayase::scenario::Loader;
 use hayase_output::table::Answer;
 
-/// Called from any thread with what is done, of how much.
+/// Callback for progress, called from any thread with the amounts done and in total.
 pub type Tell = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
-/// What a verb runs in.
+/// Environment that a host program gives to a command.
 #[derive(Clone)]
 pub struct Inside {
-    /// The texts below what the words say, with files in memory.
+    /// Base texts under those of the command line, with files in memory.
     pub base: Loader,
-    /// Set to end it.
+    /// Set to end the command.
     pub stop: &'static AtomicBool,
-    /// Hears how far it is.
+    /// Callback for progress.
     pub tell: Option<Tell>,
     /// True if the table is wanted as HTML beside JSON.
     pub html: bool,
 }
 
-/// What is kept while a verb runs.
+/// State kept while a command runs.
 struct Running {
     inside: Inside,
     kept: Kept,
 }
 
-/// Output of a verb.
+/// Captured output of a command.
 #[derive(Debug, Default)]
 pub struct Kept {
     /// Text for standard output.
     pub printed: Vec<u8>,
     /// Text for standard error, without hints.
     pub said: String,
-    /// Table as HTML, where that is wanted.
+    /// Table as HTML, if requested.
     pub html: String,
 }
 
@@ -45,9 +45,10 @@ thread_local! {
     static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
 }
 
-/// Runs a verb for another program and returns what it made, with its output.
+/// Runs a command for a host program and returns its result with the captured output.
 ///
-/// On threads of a pool another call may come to run while this one waits for its parts: each has its own.
+/// A thread of a pool may run another call while this one waits for its parts, so each call has its own
+/// state.
 pub fn within<T>(inside: Inside, verb: impl FnOnce() -> T) -> (T, Kept) {
     let outer = RUNNING.replace(Some(Running { inside, kept: Kept::default() }));
     let made = verb();
@@ -55,32 +56,32 @@ pub fn within<T>(inside: Inside, verb: impl FnOnce() -> T) -> (T, Kept) {
     (made, running.map(|running| running.kept).unwrap_or_default())
 }
 
-/// What was said so far, which is then forgotten.
+/// Takes the messages so far.
 pub fn take_said() -> String {
     RUNNING.with_borrow_mut(|running| running.as_mut().map(|it| std::mem::take(&mut it.kept.said))).unwrap_or_default()
 }
 
-/// The texts that lie below what was typed: none but in another program.
+/// Returns the base texts of the host program, or an empty loader without one.
 pub fn loader() -> Loader {
     RUNNING.with_borrow(|running| running.as_ref().map(|it| it.inside.base.clone())).unwrap_or_default()
 }
 
-/// What ends the verb, where that is another program's.
+/// Returns the flag by which the host program ends the command.
 pub fn stop_flag() -> Option<&'static AtomicBool> {
     RUNNING.with_borrow(|running| running.as_ref().map(|it| it.inside.stop))
 }
 
-/// Who hears how far the verb is, where that is another program.
+/// Returns the host program's callback for progress.
 pub fn tell() -> Option<Tell> {
     RUNNING.with_borrow(|running| running.as_ref().and_then(|it| it.inside.tell.clone()))
 }
 
-/// Keeps what is printed for the other program; whether there is one.
+/// Keeps printed output for the host program; returns false without one.
 pub fn keep_printed(bytes: &[u8]) -> bool {
     RUNNING.with_borrow_mut(|running| running.as_mut().map(|it| it.kept.printed.extend_from_slice(bytes)).is_some())
 }
 
-/// The same with what is said.
+/// Keeps a message for the host program; returns false without one.
 pub fn keep_said(text: &str) -> bool {
     RUNNING.with_borrow_mut(|running| {
         let Some(running) = running else { return false };
@@ -90,7 +91,7 @@ pub fn keep_said(text: &str) -> bool {
     })
 }
 
-/// Keeps a table as HTML, where the other program wants it.
+/// Keeps a table as HTML if the host program requests it.
 pub fn keep_table(table: impl FnOnce() -> Answer) {
     if RUNNING.with_borrow(|running| running.as_ref().is_some_and(|it| it.inside.html)) {
         let html = table().to_html();
@@ -98,7 +99,7 @@ pub fn keep_table(table: impl FnOnce() -> Answer) {
     }
 }
 
-/// Whether a verb runs for another program in this thread.
+/// Returns true if this thread runs a command for a host program.
 pub fn is_inside() -> bool {
     RUNNING.with_borrow(Option::is_some)
 }

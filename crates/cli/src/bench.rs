@@ -1,7 +1,7 @@
-//! `hayase bench`: what a simulated message costs on this machine.
+//! `hayase bench`: cost of a simulated message on this machine.
 //!
-//! Each run is a process of its own, so that its peak memory is its own and no run warms up the next; the loads take
-//! turns, so that a minute in which the machine is busy with something else does not fall on one of them alone.
+//! Each run is a process of its own, so that its peak memory is its own and no run warms up the next. The
+//! loads take turns, so that other activity of the machine does not affect one of them alone.
 
 use std::io;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -43,42 +43,42 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = BENCH_EXAMPLES)]
 pub struct BenchArgs {
-    /// Measure the loads with one of these words in their names (default: all but the large ones).
+    /// Measure the loads whose names contain one of these words (default: all except the large ones).
     #[arg(value_name = "LOAD")]
     pub loads: Vec<String>,
-    /// Only loads that take about a second or less, three times each.
+    /// Measure only loads of about a second or less, three times each.
     #[arg(long)]
     pub quick: bool,
-    /// Also loads of 16,000, 65,536 and more nodes.
+    /// Measure loads of 16,000, 65,536 and more nodes too.
     #[arg(long, conflicts_with = "quick")]
     pub large: bool,
     /// List the loads without measuring them.
     #[arg(long)]
     pub list: bool,
-    /// Run each so many times (default 5).
+    /// Run each load this number of times (default 5).
     #[arg(long, value_name = "N")]
     pub repeats: Option<NonZeroU32>,
-    /// Of long loads, measure so many messages.
+    /// Measure this number of messages of long loads.
     #[arg(long, value_name = "N")]
     pub messages: Option<NonZeroU64>,
     /// Run long loads to their end.
     #[arg(long, conflicts_with = "messages")]
     pub whole: bool,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
-    /// The same as --format csv.
+    /// Print CSV, like --format csv.
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     pub csv: bool,
-    /// Measure one load once in this process (what the parent of such a process asks for).
+    /// Measure one load once in this process (used by the parent process).
     #[arg(long, hide = true)]
     pub alone: bool,
 }
 
-/// Repeats where nothing else is asked for, and with `--quick`.
+/// Default number of repeats, and the number with `--quick`.
 const REPEATS: (u32, u32) = (5, 3);
 
-/// How often the parent looks whether a run is done.
+/// Interval at which the parent checks if a run has ended.
 const GLANCE: Duration = Duration::from_millis(10);
 
 const OFFER: Offer<&str> = Offer::new("bench", names!["x.csv", "x.json", "x.md"]);
@@ -147,7 +147,8 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
     Ok(if complete { End::Done } else { End::Interrupted })
 }
 
-/// The loads that contain one of the words given; all where there are none, large ones only where they are asked for.
+/// Returns the loads whose names contain one of the given words, or all loads without words; large ones only
+/// on request.
 fn chosen(args: &BenchArgs) -> Result<Vec<Load>, Failure> {
     let all = loads();
     for word in &args.loads {
@@ -179,12 +180,12 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Load>, Failure> {
     Ok(chosen)
 }
 
-/// Threads of a run.
+/// Returns the number of threads of a run.
 fn threads(args: &BenchArgs) -> NonZeroU32 {
     args.out.threads.map_or(NonZeroU32::MIN, options::started)
 }
 
-/// Prints the names, and what is measured of each.
+/// Prints the names of the loads and the part of each that is measured.
 fn list(loads: &[Load], out: &OutputArgs) -> Result<(), Failure> {
     let extent = |load: &Load| match load.measured() {
         None => "the whole run".to_owned(),
@@ -207,7 +208,7 @@ fn length(args: &BenchArgs) -> Length {
     }
 }
 
-/// The inside of the process of one run: measures one load once and prints what it found.
+/// Measures one load once in this process and prints the result for the parent.
 fn alone(args: &BenchArgs, chosen: &[Load]) -> Result<End, Failure> {
     let Some(load) = chosen.first() else { return Ok(End::Done) };
     options::start(threads(args))?;
@@ -215,14 +216,14 @@ fn alone(args: &BenchArgs, chosen: &[Load]) -> Result<End, Failure> {
     print_with(|w| json::write(&measurement, w)).map(|()| End::Done)
 }
 
-/// How a process ended that was to measure a load.
+/// Outcome of a process that measures a load.
 enum Child {
     Done(Measurement),
     Stopped,
     Invalid,
 }
 
-/// Measures a load once, in a process of its own; words for why that failed.
+/// Measures a load once in a process of its own; an error is the reason in words.
 fn in_a_process(load: &Load, args: &BenchArgs, stop: &AtomicBool) -> Result<Child, String> {
     let program = process::words().map_err(|error| super::reason(&error))?;
     let mut command = Command::new(&program[0]);

@@ -1,4 +1,4 @@
-//! `hayase calibrate`: parameters of LogGPS from measured round trips.
+//! `hayase calibrate`: LogGPS parameters from measured round trips.
 
 use std::path::PathBuf;
 
@@ -35,19 +35,19 @@ the message.";
 #[derive(Args, Debug)]
 #[command(after_help = CALIBRATE_EXAMPLES)]
 pub struct CalibrateArgs {
-    /// The measurements: a table (.csv) with the columns bytes, time, work, call.
+    /// The measurements: a CSV table with the columns bytes, time, work, call.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// The longest message that is sent as one packet, s, if it is known (default: found).
+    /// Size s of the longest message that is sent as one packet, if known (default: fitted).
     #[arg(long, value_name = "SIZE")]
     pub short: Option<String>,
-    /// The longest message that does not wait for its receiver, S, if it is known (default: found).
+    /// Size S of the longest eager message, which does not wait for its receiver, if known (default: fitted).
     #[arg(long, value_name = "SIZE")]
     pub eager: Option<String>,
-    /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
+    /// Take this percentile of repeated measurements: 0 is the fastest, 50 the median.
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = up_to::<u8, 100>)]
     pub percentile: u8,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
@@ -56,7 +56,7 @@ const OFFER: Offer<&str> = Offer::new("calibrate", names!["x.toml", "x.json", "x
     .without_csv("parameters are no table; take --format json")
     .on_one_thread();
 
-/// Finds the parameters, prints them and writes the machine.
+/// Fits the parameters, prints them and writes the machine.
 pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let options = Options {

@@ -1,4 +1,4 @@
-//! `hayase list` and `hayase show`: all that has a name, whatever its kind.
+//! `hayase list` and `hayase show`: named objects of all kinds.
 
 use std::path::Path;
 
@@ -20,19 +20,19 @@ use hayase_advice::rules;
 /// `hayase list`.
 #[derive(Subcommand, Clone, Debug)]
 pub enum ListVerb {
-    /// Topologies: fabrics with their size and bandwidth.
+    /// List topologies with their size and bandwidth.
     #[command(alias = "topology")]
     Topologies(ListArgs),
-    /// Patterns: who sends what to whom.
+    /// List patterns: who sends how much to whom.
     #[command(alias = "pattern")]
     Patterns(ListArgs),
-    /// Machines: measured parameters of nodes and networks.
+    /// List machines: measured parameters of nodes and networks.
     #[command(alias = "machine")]
     Machines(ListArgs),
-    /// Presets: settings of publications.
+    /// List presets: settings of publications.
     #[command(alias = "preset")]
     Presets(ListArgs),
-    /// Rules of advice.
+    /// List the rules of advice.
     #[command(alias = "rule")]
     Rules(ListArgs),
 }
@@ -53,8 +53,8 @@ Files (-o), by name:
 
 `hayase topology show` and `hayase pattern show` have more options.")]
 pub struct ShowArgs {
-    /// The name of a topology, pattern, machine, preset or rule of advice (`hayase list KIND`), or a file with a
-    /// topology or with messages.
+    /// A name of a topology, pattern, machine, preset or rule of advice (`hayase list KIND`), or a file with
+    /// a topology or messages.
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
     /// Files, format and threads of results.
@@ -73,7 +73,7 @@ fn has_messages(path: &Path) -> bool {
     }
 }
 
-/// Lists what has a name of one kind.
+/// Lists the names of one kind.
 pub fn list(verb: &ListVerb, voice: Voice) -> Result<End, Failure> {
     match verb.clone() {
         ListVerb::Topologies(args) => topology::topology(&TopologyVerb::List(args), voice),
@@ -84,7 +84,7 @@ pub fn list(verb: &ListVerb, voice: Voice) -> Result<End, Failure> {
     }
 }
 
-/// Shows what has a name, of the first kind that knows it.
+/// Shows the named object of the first kind that has this name.
 pub fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     let ShowArgs { name, out } = args.clone();
     // `uniform-random:messages=4` is a name with options.

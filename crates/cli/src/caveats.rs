@@ -1,4 +1,4 @@
-//! What is wrong with the recordings that a verb uses: said in a line, or with `--strict` the end of it.
+//! Defects of the recordings that a command uses: warnings, or failures with `--strict`.
 
 use std::path::Path;
 
@@ -11,15 +11,16 @@ use hayase::program::caveats::Caveats;
 use hayase::trace::unreceived;
 use hayase_output::table::printable;
 
-/// What becomes of a recording that is not all of its run.
+/// Treatment of incomplete recordings.
 #[derive(Args, Clone, Copy, Default, Debug)]
 pub struct Strictness {
-    /// End with exit code 1 if a recording is incomplete: calls or ranks are missing, or it ends early.
+    /// Exit with code 1 if a recording is incomplete: calls or ranks are missing, or it ends early.
     #[arg(long)]
     pub strict: bool,
 }
 
-/// Says what is wrong with the recording of this name; where recordings must be complete, one that is not is a failure.
+/// Reports the defects of the recording with this name; fails if recordings must be complete and this one is
+/// not.
 pub fn judge(caveats: &Caveats, name: &str, strictness: Strictness, voice: Voice) -> Result<(), Failure> {
     let name = printable(name);
     for what in &caveats.incomplete {
@@ -35,21 +36,21 @@ pub fn judge(caveats: &Caveats, name: &str, strictness: Strictness, voice: Voice
     Ok(())
 }
 
-/// Says what is wrong with the recording that a program was made of, and which of its messages are never received.
+/// Reports the defects of the recording behind a program, and its messages that are never received.
 pub fn judge_program(program: &Program, name: &str, strictness: Strictness, voice: Voice) -> Result<(), Failure> {
     judge(&program.caveats, name, strictness, voice)?;
     say_unreceived(unreceived(program), name, voice);
     Ok(())
 }
 
-/// Says which messages of a program are never received, if there are any.
+/// Reports messages of a program that are never received.
 pub fn say_unreceived(what: Option<String>, name: &str, voice: Voice) {
     if let Some(what) = what {
         voice.say(format_args!("warning: `{}`: {}", printable(name), printable(&what)));
     }
 }
 
-/// The same of data sets, by what their notes say: what is wrong with all of them, each thing said once.
+/// Reports the defects that the notes of data sets record, each once.
 pub fn judge_data<'a>(
     data_sets: impl IntoIterator<Item = (&'a Path, &'a [(String, String)])>,
     strictness: Strictness,

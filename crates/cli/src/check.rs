@@ -1,4 +1,4 @@
-//! `hayase check`: whether files say what can be run, or predicted from.
+//! `hayase check`: checks input files without running anything.
 
 use std::path::{Path, PathBuf};
 
@@ -42,25 +42,25 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Any file that is read: scenarios, plans of sweeps, topologies, patterns, machines, presets, tasks (.toml),
-    /// messages, placements, cables and other tables (.csv), SimGrid platforms (.xml), InfraGraphs (.yaml), reports
-    /// (.json), data sets (.prog, .comp, .comm), traces and schedules.
+    /// Files to check: scenarios, plans of sweeps, topologies, patterns, machines, presets, tasks (.toml),
+    /// messages, placements, cables and other tables (.csv), SimGrid platforms (.xml), InfraGraphs (.yaml),
+    /// reports (.json), data sets (.prog, .comp, .comm), traces and schedules.
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Check TOML files as scenarios with this preset: a name (`hayase preset list`) or a file like those.
+    /// Check TOML files as scenarios with this preset: a name (`hayase list presets`) or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pub preset: Option<String>,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// Fabrics of a plan that are named.
+/// Largest number of fabrics of a plan that are named.
 const MOST_FABRICS: usize = 4;
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
 const RANKS: u32 = 64;
 
-/// Stands for the fabric where a pattern is checked alone: groups of eight nodes, and some permutation.
+/// Placeholder for the fabric when a pattern is checked alone: groups of eight nodes and some permutation.
 struct Sample;
 
 impl FabricInfo for Sample {
@@ -77,7 +77,7 @@ impl FabricInfo for Sample {
     }
 }
 
-/// Checks every file, whatever is wrong with the others.
+/// Checks every file, also after mistakes in others.
 pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&Listing::offer("check"))?;
     let mut end = End::Done;
@@ -106,12 +106,12 @@ pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
     Ok(end)
 }
 
-/// `54 ranks`.
+/// Returns text such as `54 ranks`.
 fn ranks(ranks: u32) -> String {
     count(ranks.into(), "rank", "ranks")
 }
 
-/// What is in the file, in a line.
+/// Returns a line that describes the contents of a file.
 fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, Invalid> {
     let loader = Loader::new().on_read(progress::reading(voice.show));
     let loader = match preset {
@@ -192,7 +192,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
     }
 }
 
-/// What a plan would run.
+/// Describes the runs of a plan.
 fn plan(outlook: &Outlook) -> Result<String, Invalid> {
     let Outlook { points, is_exact, keys, fabrics, built, configurations, wrong } = outlook;
     if !wrong.is_empty() {
@@ -215,7 +215,7 @@ fn plan(outlook: &Outlook) -> Result<String, Invalid> {
     Ok(text)
 }
 
-/// What is wrong with some points of a plan: with the first of them, and which that is.
+/// Returns the mistakes of the first wrong point of a plan, and names that point.
 fn mistakes(wrong: &Wrong, built: u64) -> Vec<Diagnostic> {
     let values: Vec<String> = wrong.first.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let which = format!(
@@ -239,12 +239,12 @@ fn mistakes(wrong: &Wrong, built: u64) -> Vec<Diagnostic> {
     placed
 }
 
-/// What a whole scenario is.
+/// Describes a whole scenario.
 fn scenario(loader: Loader) -> Result<String, Invalid> {
     loader.load_all().map(|loaded| in_words(&loaded))
 }
 
-/// What was loaded, in a line: fabric, work, ranks.
+/// Describes a loaded scenario in a line: fabric, work, ranks.
 pub fn in_words(loaded: &Loaded) -> String {
     match loaded {
         Loaded::Pattern(scenario) => {
@@ -277,7 +277,7 @@ pub fn in_words(loaded: &Loaded) -> String {
     }
 }
 
-/// Whether this is a text with tables, and no list of messages or platform.
+/// Returns true for a TOML text, and false for a list of messages or a platform.
 fn is_text(path: &Path) -> bool {
     matches!(extension(path).as_str(), "toml" | "json")
 }
@@ -289,7 +289,7 @@ fn unknown(path: &Path) -> Diagnostic {
     Diagnostic::new("unknown-file", message).help(known)
 }
 
-/// Says which messages of a program are never received; a receive without a message is a mistake.
+/// Reports messages of a program that are never received; a receive without a message is a mistake.
 fn fits(program: &Program, name: &str, voice: Voice) -> Result<(), Invalid> {
     let ends = unmatched(program);
     caveats::say_unreceived(ends.unreceived(), name, voice);

@@ -45,7 +45,7 @@ Files (-o), by name:
   x.json   the same with the makespan of every seed
   x.md     the tables, as Markdown";
 
-/// By what rows are ranked.
+/// Figure by which rows are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Rank {
     Makespan,
@@ -56,69 +56,70 @@ pub enum Rank {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES, next_help_heading = "What is compared")]
 pub struct CompareArgs {
-    /// A scenario file: what is not listed here is as it says.
+    /// A scenario file. Options override it.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
-    /// Fabrics, by name, family with its numbers or file, with commas between them.
+    /// Fabrics to compare, with commas between them: names, families with their numbers, or files.
     #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
     pub topology: Vec<String>,
-    /// Patterns and programs, by name, file or rule.
+    /// Patterns and programs to compare, with commas between them: names, files or rules.
     #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
     pub pattern: Vec<String>,
-    /// A job of every run: NAME=PATTERN:RANKS@PLACEMENT (may be repeated); --placement is then that of all jobs.
+    /// Add a job to every run: NAME=PATTERN:RANKS@PLACEMENT (may be repeated); --placement then applies to
+    /// all jobs.
     #[arg(long, value_name = "JOB")]
     pub job: Vec<String>,
-    /// Placements: regular, random, block, round-robin[:group], by-leaf[:random], by-group[:random], CSV files
-    /// `rank,node` (of jobs `job,rank,node`).
+    /// Placements to compare: regular, random, block, round-robin[:group], by-leaf[:random],
+    /// by-group[:random], or CSV files `rank,node` (for jobs `job,rank,node`).
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub placement: Vec<String>,
-    /// Sharing policies: max-min, equal-share, redistribute, blocking.
+    /// Sharing policies to compare: max-min, equal-share, redistribute, blocking.
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',')]
     pub sharing: Vec<String>,
-    /// Transports: flow, flow:max-min, flow:equal-share, flow:redistribute, packet:oq, packet:iq, packet:fq,
-    /// contention-free. Several are also set against each other: makespans, run times.
+    /// Transports to compare: flow, flow:max-min, flow:equal-share, flow:redistribute, packet:oq, packet:iq,
+    /// packet:fq, contention-free. With several, a second table compares their makespans and run times.
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub transport: Vec<String>,
-    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
-    /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
-    /// min-hop, dfsssp, up-down, tables:FILE, paths:FILE.
+    /// Routing rules to compare: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal,
+    /// family, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g,
+    /// progressive, min-hop, dfsssp, up-down, tables:FILE, paths:FILE.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
-    /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
+    /// Injection rules to compare: queue, sendrecv, barrier, left, all, window=K.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub injection: Vec<String>,
-    /// Machines, by name or file: what messages cost at their ends.
+    /// Machines to compare: names or files.
     #[arg(short, long, value_name = "M,...", value_delimiter = ',')]
     pub machine: Vec<String>,
-    /// Cables between switches that fail, as parts of all, drawn by the seed: 0,1%,5% (0 is always run, too).
+    /// Fail these fractions of the cables between switches, drawn by the seed: 0,1%,5% (0 is always run too).
     #[arg(long, value_name = "PART,...", value_delimiter = ',')]
     pub faults: Vec<String>,
-    /// Any key of a scenario file, with its values: topology.torus.bandwidth="1 GB/s,2 GB/s" (may be repeated).
+    /// Vary any key of a scenario file: topology.torus.bandwidth="1 GB/s,2 GB/s" (may be repeated).
     #[arg(long, value_name = "KEY=V,...", value_parser = vary)]
     pub vary: Vec<(String, Vec<String>)>,
-    /// Run what is random with so many seeds; means and standard deviations are over them.
+    /// Number of seeds for random cases; means and standard deviations are over these.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
-    /// Makespans to within this part of them (1%), as estimates with their 95 % intervals: the beginning of each run is
-    /// simulated, and the rest worked out from it. What is not alike from step to step is run in full.
+    /// Estimate makespans to this relative precision (1%), with 95 % intervals, by simulating only the
+    /// beginning of each run. Work that is not alike from step to step is run in full.
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub estimate: Option<String>,
-    /// By what rows are ranked: makespan, or slowdown (of jobs: the largest of one against running alone).
+    /// Rank rows by makespan, or by slowdown (for jobs: the largest slowdown of a job against running alone).
     #[arg(long, value_name = "FIGURE", default_value = "makespan", hide_default_value = true)]
     pub rank: Rank,
-    /// What the messages of all runs are like.
+    /// Messages of all runs.
     #[command(flatten, next_help_heading = "What all runs have in common")]
     pub messages: MessageArgs,
-    /// What else all runs have in common.
+    /// Settings of all runs.
     #[command(flatten, next_help_heading = "What all runs have in common")]
     pub common: CommonArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
 outputs! {
-    /// Contents of a file, by its name.
+    /// Content of an output file, by its name.
     enum Kind {
         Faults: "faults.svg",
         Chart: "x.svg",
@@ -186,7 +187,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     Ok(if comparison.complete { End::Done } else { End::Interrupted })
 }
 
-/// Says of fabrics whose nodes have links of different bandwidth that they have.
+/// Warns of compared fabrics whose nodes have links of different bandwidth.
 fn say_links(points: &[Point], voice: Voice) {
     let mut fabrics: Vec<(&str, Bandwidth)> = Vec::new();
     for point in points {
@@ -210,7 +211,7 @@ fn say_links(points: &[Point], voice: Voice) {
     }
 }
 
-/// The words that `hayase accuracy` has for the same.
+/// Returns the arguments of `hayase accuracy` for the same scenario.
 fn measured_by(args: &CompareArgs) -> String {
     let options = [
         ("-t", args.topology.as_slice()),
@@ -222,8 +223,8 @@ fn measured_by(args: &CompareArgs) -> String {
     accuracy::words(args.scenario.as_deref(), &options)
 }
 
-/// What fails, and that nothing does: what the others are set against. A comma within brackets, as in the name of a
-/// switch of a grid, is a part of it.
+/// Returns the failures to compare, and no failure as the reference. A comma within brackets, as in the name
+/// of a switch of a grid, is part of a name.
 fn faults(listed: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for text in listed {
@@ -238,7 +239,7 @@ fn faults(listed: &[String]) -> Vec<String> {
     nothing.into_iter().chain(all.iter().map(|text| text.trim().to_owned())).collect()
 }
 
-/// What was typed, as a sweep.
+/// Returns the sweep that the arguments describe.
 fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     let mut base = asked::loader().on_read(progress::reading(voice.show));
     if let Some(path) = &args.scenario {

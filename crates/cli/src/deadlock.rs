@@ -1,18 +1,18 @@
-//! A deadlock, for the person who wrote the program: who waits for whom.
+//! Explanation of a deadlock for the author of the program: who waits for whom.
 
 use hayase::ids::RankId;
 use hayase::report::{FaultsReport, Gridlock, Stopped};
 use hayase::workload::Blocked;
 use hayase_output::table::{self, Grid, printable};
 
-/// Ranks shown at most.
+/// Largest number of ranks shown.
 const MOST: usize = 20;
-/// Cycles named at most.
+/// Largest number of cycles named.
 const CYCLES: usize = 5;
-/// Ranks of a cycle named at most.
+/// Largest number of ranks named of a cycle.
 const LINKS: usize = 12;
 
-/// Why a run cannot go on: the channels that wait for each other, or the ranks.
+/// Explains why a run cannot continue: the channels or the ranks that wait for each other.
 pub fn explain(
     blocked: &[Blocked],
     gridlock: Option<&Gridlock>,
@@ -26,7 +26,7 @@ pub fn explain(
     }
 }
 
-/// Messages that were lost on links that failed, or found no way.
+/// Describes messages that were lost on failed links or had no route left.
 pub fn without_way(faults: Option<&FaultsReport>, stopped: Option<Stopped>) -> Option<String> {
     let faults = faults.filter(|faults| faults.lost + faults.stranded > 0)?;
     let messages = |count: u64| if count == 1 { "1 message".to_owned() } else { format!("{count} messages") };
@@ -49,7 +49,7 @@ pub fn without_way(faults: Option<&FaultsReport>, stopped: Option<Stopped>) -> O
     Some(text)
 }
 
-/// From when on nothing moved, and what had been delivered.
+/// Returns the headline: the time of the last progress, and the messages delivered until then.
 fn headline(stopped: Option<Stopped>) -> String {
     let when = |stopped: Stopped| {
         let at = table::seconds(stopped.at_s);
@@ -58,7 +58,7 @@ fn headline(stopped: Option<Stopped>) -> String {
     stopped.map_or_else(|| "deadlock".to_owned(), when)
 }
 
-/// The circle of channels.
+/// Describes the cycle of channels.
 fn channels(gridlock: &Gridlock, stopped: Option<Stopped>) -> String {
     let Gridlock { packets, cycle } = gridlock;
     if cycle.is_empty() {
@@ -82,9 +82,9 @@ fn channels(gridlock: &Gridlock, stopped: Option<Stopped>) -> String {
     text
 }
 
-/// The table of those who wait, and the cycles among them.
+/// Returns the table of blocked ranks, and the cycles among them.
 ///
-/// `next` is what the number in [`Blocked::next`] counts.
+/// `next` names the objects that [`Blocked::next`] counts.
 pub fn describe(blocked: &[Blocked], next: &str, stopped: Option<Stopped>) -> String {
     let count = blocked.len();
     let wait = if count == 1 { "rank waits" } else { "ranks wait" };
@@ -115,7 +115,8 @@ pub fn describe(blocked: &[Blocked], next: &str, stopped: Option<Stopped>) -> St
     text
 }
 
-/// The cycles of "waits for", each from its lowest rank on; a rank waits for one other at most, so none overlap.
+/// Returns the cycles of the "waits for" relation, each from its lowest rank. A rank waits for one other at
+/// most, so no two cycles overlap.
 fn cycles(blocked: &[Blocked]) -> Vec<Vec<RankId>> {
     let mut waits: Vec<(RankId, RankId)> = blocked.iter().filter_map(|one| Some((one.rank, one.on?))).collect();
     waits.sort_unstable();

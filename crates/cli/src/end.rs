@@ -1,27 +1,27 @@
-//! How a verb ends: what it could do, or why it could not.
+//! Outcome of a command: its end, or its failure.
 
 use std::io;
 use std::path::PathBuf;
 
 use hayase::diagnostic::{Diagnostic, Invalid};
 
-/// How a verb that did what it could ended.
+/// End of a command that did its work as far as possible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// All of it.
+    /// All work is done.
     Done,
     /// A case of the validation failed, and has been reported.
     Failed,
-    /// Some input was wrong, and has been reported.
+    /// Some input was wrong and has been reported.
     Invalid,
     /// The simulated program deadlocks, and that has been reported.
     Deadlocked,
-    /// Ctrl-C came; what had happened by then has been reported.
+    /// Stopped by Ctrl-C; the results until then have been reported.
     Interrupted,
 }
 
 impl End {
-    /// The exit code.
+    /// Returns the exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -34,12 +34,12 @@ impl End {
     }
 }
 
-/// Why a verb could not do what was asked.
+/// Failure of a command.
 #[derive(Debug)]
 pub enum Failure {
-    /// Mistakes in what was given.
+    /// Mistakes in the input.
     Invalid(Box<Invalid>),
-    /// What was asked for went wrong, although nothing in the input is.
+    /// Failure at run time, although the input is right.
     Failed(Box<Diagnostic>),
     /// A file cannot be written.
     Write(PathBuf, io::Error),
@@ -59,7 +59,7 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-/// An error of the system in lowercase and without its number.
+/// Returns an error of the operating system in lower case and without its number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);

@@ -1,4 +1,4 @@
-//! `--estimate`: what it cannot give, and why a run was played in full.
+//! `--estimate`: reports the runs that cannot be estimated, and why.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use hayase::report::{Estimated, Head};
 use hayase::scenario::Loaded;
 use hayase::system::System;
 
-/// Says of work that is no pattern that it is played in full.
+/// Warns that work other than a pattern is simulated in full.
 pub fn say(loaded: &Loaded, voice: Voice) {
     let (what, asked) = match loaded {
         Loaded::Program(scenario) => ("programs", scenario.system().estimate()),
@@ -20,21 +20,21 @@ pub fn say(loaded: &Loaded, voice: Voice) {
     }
 }
 
-/// Says why a pattern was played in full, where an estimate was asked for.
+/// Reports why a pattern was simulated in full although an estimate was requested.
 pub fn say_reason(estimated: Option<&Estimated>, voice: Voice) {
     if let Some(Estimated::Full(reason)) = estimated {
         voice.say(format_args!("no estimate, all is simulated: {reason}"));
     }
 }
 
-/// The same of one of several.
+/// Reports the same for one of several runs.
 pub fn say_reason_of(name: &str, estimated: Option<&Estimated>, voice: Voice) {
     if let Some(Estimated::Full(reason)) = estimated {
         voice.say(format_args!("{name}: no estimate, all is simulated: {reason}"));
     }
 }
 
-/// A file that holds every message, or what every rank did, is not written of a part of them.
+/// Refuses files of all messages or activities, because an estimate simulates only some of them.
 pub fn check(system: &System, whole: Option<&Path>) -> Result<(), Failure> {
     match (system.estimate(), whole) {
         (Some(target), Some(path)) => {
@@ -47,7 +47,7 @@ pub fn check(system: &System, whole: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// Messages that were simulated.
+/// Returns the number of simulated messages.
 pub fn simulated(head: &Head) -> u64 {
     let part = head.estimated.as_ref().and_then(Estimated::estimate).map_or(1.0, |estimate| estimate.simulated_part);
     (head.messages as f64 * part).round() as u64

@@ -1,5 +1,5 @@
-//! Files that a run reads and writes: the names of outputs (`-o`) say what they hold, they are opened before anything
-//! runs, and none is ever written over an input.
+//! Files that a run reads and writes. The names of outputs (`-o`) select their contents, all are opened
+//! before the run, and none ever overwrites an input.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,10 +11,10 @@ use super::{Failure, Voice};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 
-/// What this process has read, each file once and by its canonical name.
+/// Files that this process has read, each once, by canonical name.
 static READ: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Notes that a file is an input: no output may take its place.
+/// Registers a file as an input, which no output may overwrite.
 pub fn note_input(name: &str) {
     let Ok(path) = fs::canonicalize(file_names::path(name)) else { return };
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -23,7 +23,7 @@ pub fn note_input(name: &str) {
     }
 }
 
-/// The mistake of writing over an input, where it would be made.
+/// Returns the mistake if writing to the path would overwrite an input.
 fn overwrites(path: &Path) -> Option<Diagnostic> {
     let target = fs::canonicalize(path).ok().filter(|target| target.is_file())?;
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +36,7 @@ fn overwrites(path: &Path) -> Option<Diagnostic> {
     })
 }
 
-/// Whether two names are of one file, by hard links too.
+/// Returns true if two names refer to one file, also through hard links.
 #[cfg(unix)]
 pub fn same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -49,7 +49,7 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
     a == b
 }
 
-/// A file that has been opened, and appears when it is committed.
+/// Opened output file, which appears under its name when it is committed.
 #[derive(Debug)]
 pub struct Opened {
     path: PathBuf,
@@ -57,7 +57,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens a file: that it cannot be written, or is an input, is better known before a long run than after it.
+    /// Opens a file before the run, so that a file that cannot be written or is an input is reported early.
     pub fn new(path: &Path) -> Result<Self, Failure> {
         if let Some(mistake) = overwrites(path) {
             return Err(mistake.into());
@@ -66,12 +66,12 @@ impl Opened {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Writes it all and gives the file its name.
+    /// Writes the whole file and gives it its name.
     pub fn write(self, write: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<(), Failure> {
         self.complete(write)?.commit()
     }
 
-    /// Writes it all, to the disk as far as it can be known; the file has no name yet.
+    /// Writes the whole file through to the disk; the file has no name yet.
     pub fn complete(mut self, write: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<Self, Failure> {
         match write(&mut self.file).and_then(|()| self.file.flush()) {
             Ok(()) => Ok(self),
@@ -88,22 +88,22 @@ impl Opened {
         self.file.commit().map_err(|error| Failure::Write(self.path, error))
     }
 
-    /// Where it will be.
+    /// Returns the path under which the file will appear.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its path, and the file to write to piece by piece.
+    /// Returns the path, and the file for writing piece by piece.
     pub fn into_parts(self) -> (PathBuf, AtomicFile) {
         (self.path, self.file)
     }
 }
 
-/// Files that have been opened, each with what it holds.
+/// Opened output files, each with the kind of its content.
 pub type Files<K = &'static str> = Vec<(K, Opened)>;
 
-/// Opens each of the files with what `kind` makes of its name; unknown names are all reported at once, before any file
-/// is opened.
+/// Opens all files, each with the kind that `kind` finds from its name. All unknown names are reported
+/// together, before any file is opened.
 pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<Files<K>, Failure> {
     check_names(paths, &kind)?;
     let places: Vec<PathBuf> = paths.iter().map(|path| parts(path).1.to_owned()).collect();
@@ -113,14 +113,14 @@ pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>)
     paths.iter().zip(places).map(|(path, place)| Ok((kind(path)?, Opened::new(&place)?))).collect()
 }
 
-/// Takes away the files of these kinds, which are not written, and says why.
+/// Removes the files of the kinds that are not written, and reports the reason.
 pub fn leave_out<K: Copy>(files: &mut Files<K>, is_left_out: impl Fn(K) -> bool, why: &str, voice: Voice) {
     for (_, file) in files.extract_if(.., |(kind, _)| is_left_out(*kind)) {
         voice.say(format_args!("`{}` is not written: {why}", file.path().display()));
     }
 }
 
-/// The mistake of giving two outputs the same name, however it is spelled.
+/// Returns the mistake of giving two outputs the same path, however it is spelled.
 pub fn twice<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Option<Diagnostic> {
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in paths {
@@ -134,7 +134,7 @@ pub fn twice<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Option<Diagnos
     None
 }
 
-/// The path of a file that may not be there yet, without `..` and links, its own among them.
+/// Returns the canonical path of a file that may not exist yet.
 fn whole(path: &Path) -> PathBuf {
     let in_folder = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -150,7 +150,7 @@ pub fn check_names<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagn
     if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
 }
 
-/// The message for a name that says nothing; `known` lists the names that do.
+/// Returns the mistake of an unknown output name; `known` lists the known names.
 pub fn unknown(path: &Path, known: &str) -> Diagnostic {
     let message = match extension(path).as_str() {
         "" => format!("the name `{}` does not say what to write: it has no extension", path.display()),
@@ -159,12 +159,12 @@ pub fn unknown(path: &Path, known: &str) -> Diagnostic {
     Diagnostic::new("unknown-output", message).help(format!("write {known}"))
 }
 
-/// The extension of a file's name, in lowercase.
+/// Returns the extension of a file name in lower case.
 pub fn extension(path: &Path) -> String {
     path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Splits `KIND=FILE` into the kind that is asked for and the file; other paths have no kind.
+/// Splits `KIND=FILE` into kind and file; other paths have no kind.
 pub fn parts(path: &Path) -> (Option<&str>, &Path) {
     let named = path.to_str().and_then(|text| text.split_once('='));
     match named.filter(|(kind, _)| !kind.is_empty() && kind.chars().all(|c| c.is_ascii_lowercase())) {
@@ -173,11 +173,12 @@ pub fn parts(path: &Path) -> (Option<&str>, &Path) {
     }
 }
 
-/// Names of outputs with the kinds that they ask for: `WORD.EXTENSION` for files with the word in their name (or before
-/// it, `WORD=FILE`), `x.EXTENSION` for all others. Of several words in a name the first one here counts.
+/// Names of outputs with their kinds: `WORD.EXTENSION` for files with the word in their name (or before it,
+/// `WORD=FILE`), `x.EXTENSION` for all other names. If a name contains several words, the first one in this
+/// list counts.
 pub type Names<K> = &'static [(&'static str, K)];
 
-/// Returns [`Names`] of outputs whose kinds are their own names; other names of a kind follow it behind `|`.
+/// Returns [`Names`] of outputs whose kinds are their own names; further names of a kind follow it after `|`.
 macro_rules! names {
     ($($name:literal $(| $other:literal)*),* $(,)?) => {
         &[$(($name, $name), $(($other, $name),)*)*]
@@ -185,7 +186,7 @@ macro_rules! names {
 }
 pub(crate) use names;
 
-/// Declares the outputs of a verb as an enumeration of kinds, each with its names ([`Names`]).
+/// Declares the outputs of a command as an enumeration of kinds, each with its names ([`Names`]).
 macro_rules! outputs {
     ($(#[$about:meta])* $visibility:vis enum $Kind:ident { $($kind:ident: $($name:literal)|+),* $(,)? }) => {
         $(#[$about])*
@@ -195,7 +196,7 @@ macro_rules! outputs {
         }
 
         impl $Kind {
-            /// Returns what a file of this name holds.
+            /// Returns the content of a file with this name.
             #[allow(dead_code, reason = "most verbs ask by their offer")]
             $visibility fn of(path: &std::path::Path) -> Result<Self, hayase::diagnostic::Diagnostic> {
                 $crate::files::kind_of(path, Self::NAMES)
@@ -208,7 +209,7 @@ macro_rules! outputs {
 }
 pub(crate) use outputs;
 
-/// Returns the kind of the first of these names ([`outputs`]) that a path fits.
+/// Returns the kind of the first of these names ([`outputs`]) that matches a path.
 pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&'static str, K)]) -> Result<K, Diagnostic> {
     let (asked, file) = parts(path);
     let extension = extension(file);
@@ -239,7 +240,7 @@ pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&'static str, K)]) ->
     Err(Diagnostic::new("unknown-output", message).help(format!("write {}{literal}", listed(&of_extension))))
 }
 
-/// Returns the word for what a file holds whose name says no more than its extension.
+/// Returns the word for the usual content of a file with this extension.
 fn usual_word(extension: &str) -> &'static str {
     match extension {
         "svg" => "picture",
@@ -258,9 +259,9 @@ fn listed<K: PartialEq>(names: &[(&str, K)]) -> String {
     }
 }
 
-/// True if `KIND=FILE` asks for this kind or, without a kind, if the word is in the file's name, whatever its case: by
-/// itself, with what is no letter before and behind it, so that `run-7-messages2.csv` has `messages` in it and
-/// `mytrace.json` no `trace`. Folders and the extension do not count.
+/// Returns true if `KIND=FILE` has this kind or, without a kind, if the file name contains the word in any
+/// case. The word must stand between characters that are not letters, so that `run-7-messages2.csv` contains
+/// `messages` and `mytrace.json` does not contain `trace`. Folders and the extension do not count.
 pub fn named(path: &Path, word: &str) -> bool {
     if let (Some(kind), _) = parts(path) {
         return kind == word;
@@ -269,7 +270,7 @@ pub fn named(path: &Path, word: &str) -> bool {
     stem.to_string_lossy().to_lowercase().split(|c: char| !c.is_alphabetic()).any(|part| part == word)
 }
 
-/// Writes a text.
+/// Returns a writer of a text.
 pub fn text(text: &str) -> impl FnOnce(&mut AtomicFile) -> io::Result<()> + '_ {
     move |file| file.write_all(text.as_bytes())
 }

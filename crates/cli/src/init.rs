@@ -18,18 +18,18 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = INIT_EXAMPLES)]
 pub struct InitArgs {
-    /// Where to write it (default: standard output); what is there is not overwritten.
+    /// The file to write (default: standard output); an existing file is not overwritten.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
-    /// The fabric, by name or file.
+    /// The fabric: a name or a file.
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: Option<String>,
-    /// The pattern, by name or file.
+    /// The pattern: a name or a file.
     #[arg(short, long, value_name = "NAME|FILE")]
     pub pattern: Option<String>,
 }
 
-/// Prints the scenario, or writes it where no file is yet.
+/// Prints the scenario, or writes it to a new file.
 pub fn init(args: &InitArgs, voice: Voice) -> Result<End, Failure> {
     let (topology, pattern) = scenario::init_defaults();
     let topology = args.topology.as_deref().unwrap_or(topology);

@@ -1,5 +1,5 @@
-//! Verbs that another program asks for inside its own process: what they print is handed to it, below what its words
-//! say lie texts of its own, and it hears how far they are and ends them.
+//! Commands run by a host program inside its own process: their output is captured, base texts come from the
+//! host, and the host receives progress and can cancel.
 
 use std::ffi::OsString;
 
@@ -10,34 +10,34 @@ use super::asked::{Inside, Kept, take_said};
 use super::{End, Failure, Voice, asked, dispatch, reason, usage};
 use hayase::diagnostic::{Diagnostic, Invalid};
 
-/// What came of it.
+/// Answer to a host program.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its output.
+    /// Captured output.
     pub kept: Kept,
-    /// How it ended.
+    /// End of the command.
     pub ended: Ended,
 }
 
-/// How a verb ended.
+/// End of a command.
 #[derive(Debug)]
 pub enum Ended {
-    /// All is done.
+    /// The command is done.
     Done,
-    /// It could not be done, although nothing in the input is wrong.
+    /// The command failed at run time, although the input is right.
     Failed(Box<Invalid>),
-    /// There are mistakes in what was given.
+    /// The input has mistakes.
     Invalid(Box<Invalid>),
-    /// The words are none that the program knows.
+    /// The arguments are not understood.
     Usage(String),
-    /// What was simulated deadlocks.
+    /// The simulated program deadlocks.
     Deadlocked,
-    /// It was ended.
+    /// The command was cancelled.
     Interrupted,
 }
 
 impl Inside {
-    /// Does what these words ask for, the first being the verb.
+    /// Runs the command with these arguments, the first of which is its name.
     pub fn answer(self, words: &[&str]) -> Answer {
         let (ended, kept) = asked::within(self, || ended(words));
         Answer { kept, ended }

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one ends the run, the second one the process.
+//! Ctrl-C: the first ends the run, the second ends the process.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,8 @@ use hayase::atomic_file;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Makes Ctrl-C (and SIGTERM, SIGHUP) set the flag that this returns, instead of killing the process.
+/// Installs handlers by which Ctrl-C, SIGTERM and SIGHUP set the returned flag instead of killing the
+/// process.
 pub fn stop_flag() -> &'static AtomicBool {
     // Another program has its own way to hear of it.
     if let Some(stop) = asked::stop_flag() {
@@ -28,8 +29,7 @@ pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Makes a file that would grow beyond its limit (`ulimit -f`) an error like any other, instead of the end of the
-/// process.
+/// Ignores SIGXFSZ, so that a file that reaches its size limit (`ulimit -f`) is an ordinary error.
 #[cfg(unix)]
 pub fn outlive_large_files() {
     unsafe extern "C" {
@@ -40,7 +40,7 @@ pub fn outlive_large_files() {
     unsafe { signal(rustix::process::Signal::XFSZ.as_raw(), IGNORE) };
 }
 
-/// Nothing has been stopped yet: for a process in which the program runs more than once.
+/// Resets the flag, for a process in which the program runs more than once.
 pub fn forget() {
     STOP.store(false, Ordering::Relaxed);
 }

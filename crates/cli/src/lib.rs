@@ -1,8 +1,12 @@
 //! The command line: assembles a scenario, runs it, prints a report.
 //!
-//! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 failed at run time (or in a
-//! case of the validation); 2 bad input or usage; 3 the simulated program deadlocks; 130 stopped by Ctrl-C, after what
-//! had happened by then has been reported (a second Ctrl-C ends the process at once).
+//! Results go to standard output, everything else to standard error. Exit codes:
+//!
+//! - 0: done;
+//! - 1: failed at run time, or in a case of the validation;
+//! - 2: bad input or usage;
+//! - 3: the simulated program deadlocks;
+//! - 130: stopped by Ctrl-C after reporting the results until then (a second Ctrl-C ends the process at once).
 
 mod accuracy;
 mod advise;
@@ -85,17 +89,17 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Runs the program: all that the binary `hayase` does.
+/// Runs the program, as the binary `hayase` does.
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     interrupt::outlive_large_files();
     ExitCode::from(answer(std::env::args_os()))
 }
 
-/// Runs the program inside a process that is another one: `words` are those of its command line without its name, and
-/// `program` are the words that start it again. Returns the exit code; the process goes on.
+/// Runs the program inside another process and returns the exit code; the process continues. `words` are the
+/// arguments without the program's name, and `program` is the command that starts the program again.
 ///
-/// Ctrl-C ends a verb as it does in the program, by a handler that stays.
+/// The handler for Ctrl-C is installed and stays.
 pub fn main_of_another(words: impl IntoIterator<Item = OsString>, program: Vec<OsString>) -> u8 {
     process::is_started_by(program);
     interrupt::forget();
@@ -105,7 +109,7 @@ pub fn main_of_another(words: impl IntoIterator<Item = OsString>, program: Vec<O
     code
 }
 
-/// Does what these words ask for, the first being the program's name; the exit code.
+/// Runs the program with these arguments, the first of which is its name, and returns the exit code.
 fn answer(words: impl Iterator<Item = OsString>) -> u8 {
     let words = usage::words(words);
     let matches = match usage::command(&words).try_get_matches_from(&words) {
@@ -167,7 +171,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
     }
 }
 
-/// Says why a verb failed and returns the exit code.
+/// Reports a failure and returns the exit code.
 fn report(failure: &Failure, voice: Voice) -> u8 {
     let (text, code) = match failure {
         // Nothing is wrong with what was written, but what is left of the fabric does not do.
@@ -217,7 +221,7 @@ mod tests {
         assert_eq!(seen, grouped);
     }
 
-    /// All verbs, those below others too, with what is typed.
+    /// Returns all commands and subcommands with the words that are typed for them.
     fn verbs(command: &clap::Command, name: &str) -> Vec<(String, clap::Command)> {
         let below = command.get_subcommands().flat_map(|verb| verbs(verb, &format!("{name} {}", verb.get_name())));
         std::iter::once((name.to_owned(), command.clone())).chain(below).collect()

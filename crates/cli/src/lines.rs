@@ -1,13 +1,13 @@
-//! Places whose lines are not known: how one gets them.
+//! Advice for getting source lines of places that have none.
 
 use std::collections::BTreeSet;
 
 use hayase_trace::names::object_without_line;
 
-/// Programs and libraries that are named one by one.
+/// Largest number of programs and libraries that are named.
 const MOST: usize = 4;
 
-/// What to do for lines of these programs and libraries, in one line; nothing where none is named.
+/// Returns a line of advice for getting the source lines of these programs and libraries, if there are any.
 pub fn remedy<'a>(objects: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let objects: BTreeSet<&str> = objects.into_iter().filter(|object| !is_python(object)).collect();
     let mut named: Vec<&str> = objects.iter().copied().take(MOST).collect();
@@ -24,13 +24,13 @@ pub fn remedy<'a>(objects: impl IntoIterator<Item = &'a str>) -> Option<String> 
     ))
 }
 
-/// The same for these places.
+/// Returns the same advice for the objects of these places.
 pub fn remedy_of_places<'a>(places: impl IntoIterator<Item = &'a str>) -> Option<String> {
     remedy(places.into_iter().filter_map(object_without_line))
 }
 
-/// Whether it is the interpreter of Python or an extension of it, which nobody compiles to see lines of a program in
-/// Python.
+/// Returns true for the Python interpreter and its extensions, which nobody recompiles to see lines of a
+/// Python program.
 fn is_python(object: &str) -> bool {
     object.starts_with("python3")
         || object.starts_with("libpython3")

@@ -11,30 +11,30 @@ use super::options::{Offer, OutputArgs};
 use hayase::columns::csv;
 use hayase_output::table::{Answer, Grid};
 
-/// `hayase topology list` and others that list what has a name.
+/// Arguments of `hayase topology list` and other commands that list names.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Files (-o), by name:
   x.csv    a line for each
   x.json   an object for each")]
 pub struct ListArgs {
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// Rows: a cell for each column.
+/// Rows of a listing: a cell for each column.
 type Rows<'a> = Box<dyn Iterator<Item = Vec<Value>> + 'a>;
 
-/// Names of columns, and the rows, as often as they are wanted.
+/// Columns with a function that makes the rows each time they are needed.
 pub struct Listing<'a> {
-    /// The columns, each with its unit in its name.
+    /// Names of the columns, with units.
     columns: &'a [&'a str],
-    /// A cell for each column.
+    /// Function that makes the rows.
     rows: Box<dyn Fn() -> Rows<'a> + 'a>,
 }
 
-/// Prints and writes what has a name: `name,description` as data, in people's words a table.
+/// Prints and writes named objects: `name,description` as data, and a table for a terminal.
 pub fn names<'a>(
     out: &OutputArgs,
     verb: &'static str,
@@ -53,17 +53,17 @@ pub fn names<'a>(
 }
 
 impl<'a> Listing<'a> {
-    /// Creates a listing; `rows` makes the rows, as often as they are wanted.
+    /// Creates a listing; `rows` makes the rows and may be called several times.
     pub fn new<I: Iterator<Item = Vec<Value>> + 'a>(columns: &'a [&'a str], rows: impl Fn() -> I + 'a) -> Self {
         Self { columns, rows: Box::new(move || Box::new(rows())) }
     }
 
-    /// What a verb whose result is such rows makes of the options of output.
+    /// Returns the output options of a command whose result is a listing.
     pub const fn offer(verb: &'static str) -> Offer<&'static str> {
         Offer::new(verb, names!["x.csv", "x.json"]).on_one_thread()
     }
 
-    /// Writes the files and prints the rows, or the table that is made for people.
+    /// Writes the files and prints the rows, or the table for a terminal.
     pub fn answer(&self, out: &OutputArgs, table: impl FnOnce() -> Answer) -> Result<(), Failure> {
         out.deliver(
             out.open(&Self::offer(""))?,
@@ -73,13 +73,13 @@ impl<'a> Listing<'a> {
         )
     }
 
-    /// A header, and a line for each row.
+    /// Writes a header and a line for each row.
     pub fn csv(&self, mut w: impl Write) -> io::Result<()> {
         csv::line(&mut w, self.columns, |w, name| csv::text(w, name))?;
         (self.rows)().try_for_each(|row| csv::line(&mut w, &row, csv::json))
     }
 
-    /// An object for each row.
+    /// Writes an object for each row.
     pub fn json(&self, mut w: impl Write) -> io::Result<()> {
         w.write_all(b"[")?;
         for (number, row) in (self.rows)().enumerate() {

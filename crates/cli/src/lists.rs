@@ -1,10 +1,10 @@
-//! Lists on the command line: values with commas between them.
+//! Lists on the command line: values separated by commas.
 
 use std::path::Path;
 
 use hayase::sweep::Axis;
 
-/// `KEY=a,b,c`.
+/// Parses `KEY=a,b,c`.
 pub fn vary(text: &str) -> Result<(String, Vec<String>), String> {
     let values = text.split_once('=').map(|(key, values)| (key.trim(), listed(values)));
     let Some((key, values)) = values else { return Err("a key and its values are expected: KEY=a,b,c".to_owned()) };
@@ -14,7 +14,7 @@ pub fn vary(text: &str) -> Result<(String, Vec<String>), String> {
     }
 }
 
-/// The values of a list, with commas between them; those in brackets, braces and quotes are part of a value.
+/// Splits a list at its commas, except those within brackets, braces and quotes.
 fn listed(text: &str) -> Vec<String> {
     let mut values = vec![String::new()];
     let (mut open, mut quote) = (0_u32, None);
@@ -37,7 +37,8 @@ fn listed(text: &str) -> Vec<String> {
     values.into_iter().map(|value| value.trim().to_owned()).collect()
 }
 
-/// Names with what belongs to them: the parameters of a rule have commas of their own (`linear:ranks=8,size=1KB`).
+/// Joins the parameters of a rule to its name, because they have commas of their own
+/// (`linear:ranks=8,size=1KB`).
 pub fn rejoined(parts: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let is_open = |name: &str| name.matches(['[', '{']).count() > name.matches([']', '}']).count();
@@ -53,7 +54,7 @@ pub fn rejoined(parts: &[String]) -> Vec<String> {
     names
 }
 
-/// The axes of a grid: those that have options of their own, any keys, and the patterns.
+/// Returns the axes of a grid: those with options of their own, other keys, and the patterns.
 pub fn axes<const N: usize>(
     listed: [(Axis, &[String]); N],
     vary: &[(String, Vec<String>)],
@@ -64,7 +65,7 @@ pub fn axes<const N: usize>(
     listed.chain(keys).chain([(Axis::Pattern, rejoined(patterns))]).collect()
 }
 
-/// What a grid is called: its scenario file, and its fabrics and patterns.
+/// Returns the title of a grid: its scenario file, fabrics and patterns.
 pub fn title(scenario: Option<&Path>, topologies: &[String], patterns: &[String]) -> String {
     let file = scenario.map(|path| path.display().to_string());
     let listed = [topologies, patterns].map(rejoined).into_iter().filter(|list| !list.is_empty());

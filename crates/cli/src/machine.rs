@@ -1,4 +1,4 @@
-//! `hayase machine`: the named machines, and what one of them is.
+//! `hayase machine`: lists the named machines or shows one.
 
 use clap::{Args, Subcommand};
 
@@ -13,7 +13,7 @@ use hayase_output::table::Grid;
 pub enum MachineVerb {
     /// List the named machines.
     List(ListArgs),
-    /// Show one: its parameters, and where they are from.
+    /// Show one machine: its parameters and their source.
     #[command(after_help = format!("Examples:\n  hayase machine show myrinet\n\n{}", shown::FILES))]
     Show(MachineShowArgs),
 }
@@ -21,15 +21,15 @@ pub enum MachineVerb {
 /// `hayase machine show`.
 #[derive(Args, Debug)]
 pub struct MachineShowArgs {
-    /// A name (`hayase machine list`).
+    /// The name of a machine (`hayase list machines`).
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// Lists the named ones or shows one.
+/// Lists the names or shows one of them.
 pub fn machine(verb: &MachineVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         MachineVerb::List(args) => {

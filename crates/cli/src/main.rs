@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// The system's memory, of which having none left is a failure that is said, and no abort.
+/// Allocator of the system that reports exhausted memory as a failure instead of aborting.
 struct Memory;
 
 #[global_allocator]
@@ -42,7 +42,7 @@ fn given(block: *mut u8, bytes: usize) -> *mut u8 {
     if block.is_null() { out_of_memory(bytes) } else { block }
 }
 
-/// Says that there is no memory left, without taking any, and ends the process as a run that failed.
+/// Reports exhausted memory without allocating, and ends the process with the exit code of a failed run.
 #[cold]
 fn out_of_memory(bytes: usize) -> ! {
     unsafe extern "C" {

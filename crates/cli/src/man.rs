@@ -18,7 +18,7 @@ pub enum GenerateVerb {
     Schema,
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all verbs into a folder.
+    /// Print the manual page, or write the pages of all commands into a folder.
     Man(ManArgs),
 }
 
@@ -42,12 +42,12 @@ Examples:
   hayase generate man | man -l -
   hayase generate man -o ~/.local/share/man/man1")]
 pub struct ManArgs {
-    /// Write the pages of the program and all its verbs into this folder, which must exist.
+    /// Write the pages of the program and all its commands into this folder, which must exist.
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
 }
 
-/// Generates what other programs read.
+/// Generates files for other programs.
 pub fn generate(verb: &GenerateVerb, command: Command, voice: Voice) -> Result<End, Failure> {
     match verb {
         GenerateVerb::Schema => schema(),
@@ -70,7 +70,7 @@ pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<End, 
     Ok(End::Done)
 }
 
-/// Prints the page of the program, or writes those of all verbs into a folder.
+/// Prints the page of the program, or writes the pages of all commands into a folder.
 pub fn man(args: &ManArgs, command: Command, voice: Voice) -> Result<End, Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
@@ -87,7 +87,7 @@ pub fn man(args: &ManArgs, command: Command, voice: Voice) -> Result<End, Failur
     Ok(End::Done)
 }
 
-/// The program and all its verbs, by the names of their pages: `hayase-topology-show`.
+/// Returns the program and all its commands by the names of their pages: `hayase-topology-show`.
 fn pages(command: &Command) -> Vec<(String, Command)> {
     let mut pages = vec![(command.get_name().to_owned(), command.clone())];
     let mut i = 0;

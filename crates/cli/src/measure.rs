@@ -1,4 +1,4 @@
-//! `hayase measure`: what a real network does, as a data set.
+//! `hayase measure`: message times of a real network, as a data set.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use hayase_output::{svg, table};
 /// `hayase measure ...`.
 #[derive(Subcommand, Debug)]
 pub enum MeasureVerb {
-    /// Measure how long messages take between two processes of an MPI: by size, with its limits and LogGPS parameters.
+    /// Measure message times between two MPI processes: by size, with protocol limits and LogGPS parameters.
     Communication(CommunicationArgs),
 }
 
@@ -48,29 +48,29 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CommunicationArgs {
-    /// Also write a machine file (.toml, for -m) with the LogGPS parameters.
+    /// Write a machine file (.toml, for -m) with the LogGPS parameters too.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub node_out: Option<PathBuf>,
     /// The smallest message.
     #[arg(long, value_name = "SIZE", default_value = "0 B")]
     pub smallest: String,
-    /// The largest message; both ends are measured, and the two sizes on each side of S.
+    /// The largest message. Both ends are measured, and the two sizes on each side of S.
     #[arg(long, value_name = "SIZE", default_value = "4 MiB")]
     pub largest: String,
-    /// From one size to the next: so many bytes more, 1KiB, or so many times as much, x2 (default: 1, 2, 3, 4, 6, 8, 12
-    /// ..., the powers of two and the middle of every two).
+    /// Step between sizes: a number of bytes, 1KiB, or a factor, x2 (default: 1, 2, 3, 4, 6, 8, 12 ..., the
+    /// powers of two and the middle of every two).
     #[arg(long, value_name = "STEP")]
     pub increment: Option<String>,
-    /// About how long to measure, in seconds.
+    /// Approximate time of the measurement in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub seconds: f64,
-    /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
+    /// Take this percentile of repeated measurements: 0 is the fastest, 50 the median.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = up_to::<u8, 100>)]
     pub percentile: u8,
     /// The MPI library, by name or path (default: that of the launcher).
     #[arg(long, value_name = "LIBRARY")]
     pub mpi: Option<String>,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
     /// The launcher and its options, after --.
@@ -87,10 +87,10 @@ pub struct AgentArgs {
     /// The largest message \[B\].
     #[arg(long)]
     pub largest: u64,
-    /// From one size to the next: `1024` \[B\], `x2`.
+    /// Step between sizes: `1024` \[B\], `x2`.
     #[arg(long)]
     pub increment: Option<Increment>,
-    /// About how long to measure \[s\].
+    /// Approximate time of the measurement \[s\].
     #[arg(long)]
     pub seconds: f64,
     /// MPI libraries to try.
@@ -102,7 +102,7 @@ fn machine_name(path: &Path) -> Result<(), Diagnostic> {
     files::kind_of(path, &[("x.toml", ())])
 }
 
-/// Measures something.
+/// Runs a measurement.
 pub fn measure(verb: &MeasureVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         MeasureVerb::Communication(args) => communication(args, voice),
@@ -117,7 +117,7 @@ pub fn agent(args: &AgentArgs) -> Result<End, Failure> {
     Ok(if hayase_measure::agent::run(&args.libraries, &plan) { End::Done } else { End::Failed })
 }
 
-/// There is no MPI to load at run time elsewhere.
+/// Fails on systems where MPI cannot be loaded at run time.
 #[cfg(not(unix))]
 pub fn agent(_args: &AgentArgs) -> Result<End, Failure> {
     Err(Diagnostic::new("unix-only", "communication can be measured on Unix only").into())
@@ -187,9 +187,9 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
     Ok(End::Done)
 }
 
-/// Most sizes: more take longer than anybody waits.
+/// Largest number of sizes, a bound on the time of a measurement.
 const MOST_SIZES: usize = 1000;
-/// Fewest sizes: a protocol's line and what lies off it need so many.
+/// Smallest number of sizes, needed to fit a line for each protocol and see outliers.
 const FEWEST_SIZES: usize = 4;
 
 fn plan(args: &CommunicationArgs) -> Result<Plan, Diagnostic> {
@@ -201,7 +201,7 @@ fn plan(args: &CommunicationArgs) -> Result<Plan, Diagnostic> {
     Ok(Plan { sizes, seconds: args.seconds })
 }
 
-/// The interval and its increment, as far as they go together.
+/// Returns the sizes to measure, or the mistake in the interval or its increment.
 fn sizes(args: &CommunicationArgs) -> Result<Sizes, Diagnostic> {
     let bytes = |flag: &str, text: &str| {
         text.trim().parse::<Bytes>().map_err(|error| Diagnostic::new("bad-quantity", format!("{flag}: {error}")))
@@ -258,7 +258,7 @@ fn clocks() -> (std::time::Instant, String) {
     (std::time::Instant::now(), date(since.as_secs()))
 }
 
-/// `2026-11-21 15:04 UTC` of seconds since 1970.
+/// Returns a date such as `2026-11-21 15:04 UTC` from seconds since 1970.
 fn date(seconds: u64) -> String {
     // Years that begin in March have their leap day last; 400 of them have 146,097 days.
     let (days, minutes) = (seconds / 86_400 + 719_468, seconds % 86_400 / 60);
@@ -271,7 +271,7 @@ fn date(seconds: u64) -> String {
     format!("{:04}-{month:02}-{day:02} {:02}:{:02} UTC", era * 400 + year + next, minutes / 60, minutes % 60)
 }
 
-/// What went wrong, and what to do.
+/// Explains a failed measurement and its remedy.
 fn explain(trouble: MeasureError, line: &str) -> Failure {
     match trouble {
         MeasureError::Start(name, error) => {

@@ -1,4 +1,4 @@
-//! The options of results, the same for all verbs: files, what is printed, threads.
+//! Options of output, the same for all commands: files, format, threads.
 
 use std::io::{self, Write};
 use std::num::{NonZero, NonZeroU32};
@@ -15,68 +15,68 @@ use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase_output::json;
 use hayase_output::table::Answer;
 
-/// Threads at most where there are fewer cores: more of them only take room and turns from each other.
+/// Largest number of threads on a machine with fewer cores; more would only compete for memory and cores.
 const MOST_THREADS: usize = 16;
 
-/// Where results go, in what form, and on how many threads they come to be.
+/// Options of output: files, format and threads.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Also write this file; its name, or KIND=FILE, says what (see below; may be repeated).
+    /// Write this file too; its name, or KIND=FILE, selects the content (see below; may be repeated).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
-    /// What is printed: table, json, or csv where the result is one table.
+    /// Format of standard output: table, json, or csv if the result is one table.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table, hide_possible_values = true)]
     pub format: Format,
-    /// Threads to use (default: one for each core).
+    /// Number of threads (default: one for each core).
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroU32>,
 }
 
-/// What is printed.
+/// Format of standard output.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// For people.
+    /// Tables and text for a terminal.
     Table,
-    /// For programs.
+    /// JSON.
     Json,
-    /// For spreadsheets.
+    /// CSV.
     Csv,
 }
 
-/// What a verb makes of these options.
+/// Support of a command for these options.
 pub struct Offer<K: 'static> {
-    /// The verb, as it is typed.
+    /// Name of the command.
     pub verb: &'static str,
-    /// Names of the files that it writes.
+    /// Names of the files that it can write.
     pub names: Names<K>,
-    /// Whether it prints JSON; what to do instead where it does not.
+    /// `Ok` if the command prints JSON, else the advice for the user.
     pub json: Result<(), &'static str>,
-    /// The same of CSV.
+    /// `Ok` if the command prints CSV, else the advice for the user.
     pub csv: Result<(), &'static str>,
-    /// Whether it has something to do on several threads.
+    /// True if the command uses several threads.
     pub threads: bool,
 }
 
 impl<K> Offer<K> {
-    /// Creates the offer of a verb that prints JSON and CSV and has something to do on several threads.
+    /// Creates the offer of a command that prints JSON and CSV and uses several threads.
     pub const fn new(verb: &'static str, names: Names<K>) -> Self {
         Self { verb, names, json: Ok(()), csv: Ok(()), threads: true }
     }
 
-    /// Creates the same offer without CSV; `instead` says what to do.
+    /// Removes CSV from the offer; `instead` is the advice for the user.
     pub const fn without_csv(self, instead: &'static str) -> Self {
         Self { csv: Err(instead), ..self }
     }
 
-    /// Creates the same offer without something to do on several threads.
+    /// Restricts the offer to one thread.
     pub const fn on_one_thread(self) -> Self {
         Self { threads: false, ..self }
     }
 }
 
 impl<K: Copy + PartialEq> Offer<K> {
-    /// Returns what a file holds, by its name.
+    /// Returns the content of a file, by its name.
     fn kind(&self, path: &Path) -> Result<K, Diagnostic> {
         if self.names.is_empty() {
             let message = format!("nothing that is shown here can be written as a file (`{}`)", path.display());
@@ -87,17 +87,17 @@ impl<K: Copy + PartialEq> Offer<K> {
     }
 }
 
-/// Writer of a file or of what is printed.
+/// Writer of a file or of standard output.
 pub type Writes<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 impl OutputArgs {
-    /// Checks that the verb has all that is asked for, and starts its threads.
+    /// Checks that the command supports the options, and starts its threads.
     pub fn begin<K: Copy + PartialEq>(&self, offer: &Offer<K>) -> Result<(), Failure> {
         self.check(offer)?;
         begin(self.threads)
     }
 
-    /// Checks that the verb has all that is asked for: it says what it has not.
+    /// Checks that the command supports the options, and reports those that it does not.
     pub fn check<K: Copy + PartialEq>(&self, offer: &Offer<K>) -> Result<(), Failure> {
         let verb = offer.verb;
         let mut diagnostics: Vec<Diagnostic> = self.output.iter().filter_map(|path| offer.kind(path).err()).collect();
@@ -117,19 +117,19 @@ impl OutputArgs {
         if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
     }
 
-    /// Opens the files, each with what it holds.
+    /// Opens the files, each with its content.
     pub fn open<K: Copy + PartialEq>(&self, offer: &Offer<K>) -> Result<Files<K>, Failure> {
         files::open(&self.output, |path| offer.kind(path))
     }
 
-    /// The first file that holds this.
+    /// Returns the first file with this content.
     pub fn file_of<K: Copy + PartialEq>(&self, offer: &Offer<K>, wanted: K) -> Option<&Path> {
         let found = self.output.iter().find(|path| offer.kind(path).is_ok_and(|kind| kind == wanted));
         found.map(|path| files::parts(path).1)
     }
 
-    /// Writes the files and prints the result: as a table, as JSON or as one of `writers`, which has a writer for each
-    /// name but `x.json`.
+    /// Writes the files and prints the result: as a table, as JSON or as one of `writers`, which has a writer
+    /// for each name except `x.json`.
     pub fn deliver(
         &self,
         files: Files,
@@ -154,7 +154,7 @@ impl OutputArgs {
         }
     }
 
-    /// Prints a result of a verb without CSV.
+    /// Prints a result of a command without CSV.
     pub fn print(&self, table: impl FnOnce() -> Answer, data: &impl Serialize) -> Result<(), Failure> {
         match self.format {
             Format::Json => {
@@ -165,7 +165,7 @@ impl OutputArgs {
         }
     }
 
-    /// Prints a result, which has rows.
+    /// Prints a result that has rows.
     pub fn print_rows(
         &self,
         table: impl FnOnce() -> Answer,
@@ -179,14 +179,14 @@ impl OutputArgs {
     }
 }
 
-/// The threads that are started where so many are asked for.
+/// Returns the number of threads to start for this request.
 pub fn started(threads: NonZeroU32) -> NonZeroU32 {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     threads.min(NonZeroU32::try_from(cores.max(MOST_THREADS) as u32).unwrap_or(threads))
 }
 
-/// Starts the threads that are asked for. Without -j rayon starts its own when they are needed, but of no more than are
-/// of use, whatever `RAYON_NUM_THREADS` says.
+/// Starts the requested threads. Without -j, rayon starts its own on demand, limited to a useful number
+/// whatever `RAYON_NUM_THREADS` is.
 pub fn begin(threads: Option<NonZeroU32>) -> Result<(), Failure> {
     let of_environment = || std::env::var("RAYON_NUM_THREADS").ok()?.parse::<NonZeroU32>().ok();
     match threads {
@@ -198,7 +198,7 @@ pub fn begin(threads: Option<NonZeroU32>) -> Result<(), Failure> {
     }
 }
 
-/// From now on so many threads do what can be done side by side, and no more.
+/// Starts the global pool with this number of threads.
 pub fn start(threads: NonZeroU32) -> Result<(), Failure> {
     let threads = started(threads).get() as usize;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();

@@ -1,4 +1,4 @@
-//! `hayase pattern`: the named workloads, and who sends what to whom in one of them.
+//! `hayase pattern`: lists the named patterns or shows the messages of one.
 
 use std::num::NonZeroU32;
 
@@ -41,44 +41,44 @@ Files (-o), by name:
 /// `hayase pattern show`.
 #[derive(Args, Debug)]
 pub struct PatternShowArgs {
-    /// A name (`hayase pattern list`), a TOML file with a [workload.*] table, or a CSV of messages.
+    /// A name (`hayase list patterns`), a TOML file with a [workload.*] table, or a CSV of messages.
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
-    /// Take as many ranks as this fabric has nodes.
+    /// Use one rank for each node of this fabric.
     #[arg(short, long, value_name = "NAME|FILE", conflicts_with = "ranks")]
     pub topology: Option<String>,
-    /// Take so many ranks (default 16).
+    /// Use this number of ranks (default 16).
     #[arg(long, value_name = "N")]
     pub ranks: Option<NonZeroU32>,
     /// Show the messages of this rank only (default: those of the first ranks).
     #[arg(value_parser = typed::whole::<u32>, long, value_name = "R")]
     pub rank: Option<u32>,
-    /// Show the messages of the first so many steps (default: 4 in the table of several ranks, else all).
+    /// Show the messages of this number of steps (default: 4 in the table of several ranks, else all).
     #[arg(value_parser = typed::whole::<u32>, long, value_name = "K")]
     pub steps: Option<u32>,
     /// The seed of a random pattern.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What lies below and above it.
+    /// Preset and single keys.
     #[command(flatten)]
     pub texts: TextArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// Ranks where nothing is said of them.
+/// Default number of ranks.
 const RANKS: u32 = 16;
-/// Rows of a table at most.
+/// Largest number of rows of a table.
 const ROWS: usize = 64;
-/// Items of a list in a cell of a table at most.
+/// Largest number of list items in a cell of a table.
 const SHOWN: usize = 3;
-/// Steps shown where nothing is said of them.
+/// Default number of steps shown.
 const STEPS: u32 = 4;
-/// Messages counted one by one at most; of larger patterns the bytes are not summed up.
+/// Largest number of messages whose bytes are summed.
 const COUNTED: u64 = 20_000_000;
 
-/// Lists the named ones or shows one.
+/// Lists the names or shows one of them.
 pub fn pattern(verb: &PatternVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         PatternVerb::List(args) => {
@@ -135,10 +135,10 @@ fn show(args: &PatternShowArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// What is said of each message as data.
+/// Columns of a message as data.
 const COLUMNS: [&str; 8] = ["rank", "index", "step", "dst", "bytes", "delay_s", "after", "carries"];
 
-/// All messages of a rank, or of all of them, of the first steps.
+/// Returns the messages of one rank or of all ranks in the first steps.
 fn rows(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> Box<dyn Iterator<Item = Vec<Value>> + '_> {
     let of_rank = move |rank: RankId| {
         let messages = (0..pattern.sends(rank)).map(move |index| (index, pattern.message(rank, index)));
@@ -160,7 +160,7 @@ fn rows(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> Box<dyn
     Box::new(rank.map_or(0..pattern.ranks(), |rank| rank..rank + 1).map(RankId).flat_map(of_rank))
 }
 
-/// The first messages, and whether there are more.
+/// Returns the first messages, and true if there are more.
 fn messages(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> (Grid, bool) {
     let last = steps.unwrap_or(if rank.is_some() { u32::MAX } else { STEPS });
     let mut grid = Grid::new()
@@ -215,7 +215,7 @@ fn carries(blocks: &[Block], most: usize) -> String {
     some(blocks, most, |block| format!("({}, {})", block.origin, block.part))
 }
 
-/// The first of a list, so many at most.
+/// Returns the first items of a list, at most `most`.
 fn some<T>(items: &[T], most: usize, name: impl Fn(&T) -> String) -> String {
     let mut names: Vec<String> = items.iter().take(most).map(name).collect();
     if items.len() > most {
@@ -224,12 +224,12 @@ fn some<T>(items: &[T], most: usize, name: impl Fn(&T) -> String) -> String {
     names.join(" ")
 }
 
-/// `54 ranks`.
+/// Returns text such as `54 ranks`.
 pub fn ranks(pattern: &dyn Pattern) -> String {
     count(pattern.ranks().into(), "rank", "ranks")
 }
 
-/// `2,862 messages, 57.24 MB, 53 steps`.
+/// Returns text such as `2,862 messages, 57.24 MB, 53 steps`.
 pub fn totals(pattern: &dyn Pattern) -> String {
     let messages = pattern.messages();
     let bytes = (messages <= COUNTED).then(|| {

@@ -1,4 +1,4 @@
-//! Pictures of what a verb shows, as files.
+//! Pictures of results, as files.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use hayase::simulation::{LinkUses, PatternOutcome, PatternWork};
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
 use hayase_output::table;
 
-/// A fabric, under the name that it has if it has one; the reader is told where not all of it is drawn.
+/// Draws a fabric with its name, if any; reports if parts are left out.
 pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voice) -> io::Result<()> {
     let options = FabricOptions { title: name.map(str::to_owned), ..FabricOptions::default() };
     let drawing = svg::fabric(fabric, &options);
@@ -19,7 +19,7 @@ pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voi
     w.write_all(drawing.svg.as_bytes())
 }
 
-/// How loaded each link was in a run.
+/// Draws the load of each link in a run.
 pub fn loads(fabric: &Fabric, links: &LinkUses, report: &Report, mut w: impl Write) -> io::Result<()> {
     let loads: Vec<LinkLoad> = links.iter().map(|link| LinkLoad::from(&link)).collect();
     let mut subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.head.makespan_s));
@@ -31,7 +31,7 @@ pub fn loads(fabric: &Fabric, links: &LinkUses, report: &Report, mut w: impl Wri
     w.write_all(svg::link_loads(fabric, &loads, &report.fabric, &subtitle).as_bytes())
 }
 
-/// Who sent what when, and waited for whom.
+/// Draws the timeline of a run: messages, computation and waiting.
 pub fn timeline(
     records: &[MessageRecord],
     work: &PatternWork,
@@ -53,19 +53,19 @@ pub fn timeline(
     w.write_all(svg::timeline(&sent, &title).as_bytes())
 }
 
-/// A comparison as a chart: of jobs each of them beside the others and alone.
+/// Draws a comparison as a chart; for jobs, each beside the others and alone.
 pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
     let of_jobs = !comparison.rows.is_empty() && comparison.rows.iter().all(|row| !row.jobs.is_empty());
     let picture = if of_jobs { svg::compared_jobs(comparison) } else { svg::comparison(comparison) };
     w.write_all(picture.as_bytes())
 }
 
-/// How much longer runs take in which something failed.
+/// Draws the slowdown of runs with failures.
 pub fn faults(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::faults(comparison).as_bytes())
 }
 
-/// How far the delay of slow ranks travels.
+/// Draws the propagation of the delay of slow ranks.
 pub fn noise(noise: &NoiseReport, title: &str, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::noise(noise, title).as_bytes())
 }

@@ -1,4 +1,4 @@
-//! `hayase preset`: the named presets, and what one of them says.
+//! `hayase preset`: lists the named presets or shows one.
 
 use clap::{Args, Subcommand};
 
@@ -12,7 +12,7 @@ use hayase::scenario::library::Shelf;
 pub enum PresetVerb {
     /// List the named presets.
     List(ListArgs),
-    /// Show one: what it says, and where that is from.
+    /// Show one preset: its settings and their source.
     #[command(after_help = shown::FILES)]
     Show(PresetShowArgs),
 }
@@ -20,15 +20,15 @@ pub enum PresetVerb {
 /// `hayase preset show`.
 #[derive(Args, Debug)]
 pub struct PresetShowArgs {
-    /// A name (`hayase preset list`).
+    /// The name of a preset (`hayase list presets`).
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// Lists the named ones or shows one.
+/// Lists the names or shows one of them.
 pub fn preset(verb: &PresetVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         PresetVerb::List(args) => {

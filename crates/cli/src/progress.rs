@@ -1,4 +1,4 @@
-//! How far something is: a bar on a terminal, a line now and then elsewhere, or nothing.
+//! Progress display: a bar on a terminal, a line every few seconds elsewhere, or nothing.
 
 #![expect(clippy::disallowed_methods, reason = "progress is about the wall clock, and shows it to people only")]
 
@@ -19,21 +19,21 @@ use hayase::sweep::{Control, SweepProgress};
 use hayase::units::Bytes;
 use hayase_output::table::{self, bandwidth, counted, grouped};
 
-/// What is done sooner needs no bar.
+/// Time before a bar appears.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// How often there is a line.
+/// Interval of progress lines.
 const LINE_EVERY: Duration = Duration::from_secs(3);
-/// Smaller files are read before anybody wonders \[B\].
+/// Smallest file whose reading shows progress \[B\].
 const LARGE: u64 = 32 << 20;
 
-/// Columns that a bar has at least; what stands beside it gives way to that.
+/// Smallest width of a bar in columns; the text beside it is shortened first.
 const LEAST_BAR: usize = 8;
 
-/// Shows how much of something is done.
+/// Progress display of a task.
 pub struct Meter {
     show: Show,
     unit: &'static str,
-    /// Another program that hears of it.
+    /// Callback of a host program.
     told: Option<asked::Tell>,
     state: Mutex<State>,
 }
@@ -44,21 +44,21 @@ struct State {
     bar: Option<ProgressBar>,
 }
 
-/// How far something is, in words.
+/// Progress in words.
 struct Words {
-    /// Nothing where it is not known how much there is.
+    /// Percentage; `None` if the total is unknown.
     percent: Option<f64>,
-    /// `1.2 M of 11.9 M messages`; nothing where only the part is known.
+    /// Text such as `1.2 M of 11.9 M messages`; empty if only the fraction is known.
     count: String,
-    /// `127 k/s`.
+    /// Text such as `127 k/s`.
     rate: String,
     message: String,
-    /// `12 s left`.
+    /// Text such as `12 s left`.
     left: String,
 }
 
 impl Words {
-    /// A total of 0, and one that has been passed, is not known.
+    /// Describes progress; a total of 0 or below `done` counts as unknown.
     fn new(done: u64, total: u64, seconds: f64, unit: &str, message: String) -> Self {
         let total = if done > total { 0 } else { total };
         let rate = done as f64 / seconds;
@@ -78,7 +78,7 @@ impl Words {
         Self { percent, count, rate, message, left }
     }
 
-    /// A bar and the words beside it in so many columns.
+    /// Returns a bar with text of this width in columns.
     fn line(&self, width: usize) -> String {
         let words = self.fitting(width.saturating_sub(LEAST_BAR + 1));
         let room = width.saturating_sub(words.chars().count() + 1);
@@ -88,7 +88,7 @@ impl Words {
         if room < 2 { words } else { format!("{bar:room$} {words}") }
     }
 
-    /// In so many columns: what says least gives way first, whole words of it.
+    /// Returns the text in at most `width` columns, dropping the least important parts first.
     fn fitting(&self, width: usize) -> String {
         let percent = self.percent.map(|percent| format!("{percent:.0} %")).unwrap_or_default();
         // In the order in which they are shown, with what they are worth.
@@ -111,14 +111,14 @@ impl Words {
     }
 }
 
-/// What the wall clock shows [s], from some moment on.
+/// Returns the wall-clock time since an arbitrary moment \[s\].
 #[cfg(not(unix))]
 pub fn wall_clock() -> f64 {
     static BEGUN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     BEGUN.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-/// `12 s`, `3 min`, `1.5 h`.
+/// Returns a duration such as `12 s`, `3 min` or `1.5 h`.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 99.5 => format!("{s:.0} s"),
@@ -129,13 +129,13 @@ pub fn duration(seconds: f64) -> String {
 }
 
 impl Meter {
-    /// Nothing is done yet.
+    /// Creates a display with nothing done.
     pub fn new(show: Show, unit: &'static str) -> Self {
         let now = Instant::now();
         Self { show, unit, told: asked::tell(), state: Mutex::new(State { started: now, told: now, bar: None }) }
     }
 
-    /// So much is done of so much.
+    /// Shows the amount done and the total.
     pub fn tell(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
         if let Some(tell) = &self.told {
             tell(done, total);
@@ -187,18 +187,18 @@ impl Drop for Meter {
     }
 }
 
-/// Looks on while one scenario runs, and ends it where that is asked for.
+/// Monitor of one run, which shows progress and stops the run on request.
 pub struct RunMonitor<'a> {
     meter: Meter,
     stop: &'a AtomicBool,
-    /// Set where going on is in vain: an output cannot be written.
+    /// Set when an output cannot be written, so that continuing is pointless.
     vain: &'a AtomicBool,
-    /// How well the makespan is known so far, where it is estimated: the bits of half of its interval over it; or 0.
+    /// Relative half-width of the interval of an estimated makespan so far, as bits; 0 if unknown.
     known: AtomicU64,
 }
 
 impl<'a> RunMonitor<'a> {
-    /// `stop` ends the run, and so does `vain`.
+    /// Creates a monitor; setting `stop` or `vain` ends the run.
     pub fn new(show: Show, stop: &'a AtomicBool, vain: &'a AtomicBool) -> Self {
         Self { meter: Meter::new(show, "messages"), stop, vain, known: AtomicU64::new(0) }
     }
@@ -219,7 +219,7 @@ impl Watch for RunMonitor<'_> {
     }
 }
 
-/// Ends a run where that is asked for, and shows nothing: for one of many.
+/// Monitor of one of many runs, which stops it on request and shows nothing.
 pub struct Stop<'a>(pub &'a AtomicBool);
 
 impl Watch for Stop<'_> {
@@ -228,7 +228,7 @@ impl Watch for Stop<'_> {
     }
 }
 
-/// Looks on while many scenarios run, and ends them where that is asked for; `unit` is that of their work.
+/// Shows the progress of many runs and stops them on request; `unit` names the unit of their work.
 pub fn over_runs<T>(show: Show, unit: &'static str, run: impl FnOnce(Control<'_>) -> T) -> T {
     let meter = Meter::new(show, unit);
     let tell = |SweepProgress { runs, total_runs, messages, total_messages }| {
@@ -237,16 +237,16 @@ pub fn over_runs<T>(show: Show, unit: &'static str, run: impl FnOnce(Control<'_>
     run(Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) })
 }
 
-/// Looks on while points of a plan are run.
+/// Progress display of the points of a plan.
 pub struct PointsMonitor(Meter);
 
 impl PointsMonitor {
-    /// Nothing is done yet.
+    /// Creates a display with nothing done.
     pub fn new(show: Show) -> Self {
         Self(Meter::new(show, "points"))
     }
 
-    /// So far it is, in this process and in all.
+    /// Shows the progress of this process and of all.
     pub fn tell(&self, progress: plan::Progress) {
         let plan::Progress { rows, points, run, failed } = progress;
         let left = points.saturating_sub(rows);
@@ -257,38 +257,38 @@ impl PointsMonitor {
     }
 }
 
-/// Looks on while cases of a validation run side by side.
+/// Progress display of validation cases that run in parallel.
 pub struct CasesMonitor {
     meter: Meter,
     total: usize,
     running: Mutex<Running>,
 }
 
-/// The cases that run, by their number, with their names and how much of each is done; and how many are done.
+/// Running cases by number, with name and fraction done, and the number of finished cases.
 #[derive(Default)]
 struct Running {
     cases: BTreeMap<usize, (String, f64)>,
     done: usize,
 }
 
-/// What the parts of a case are counted in: bars have whole numbers.
+/// Resolution of the fraction of a case, since bars count whole numbers.
 const PARTS: f64 = 1000.0;
 
 impl CasesMonitor {
-    /// None of `total` cases has begun.
+    /// Creates a display for `total` cases.
     pub fn new(show: Show, total: usize) -> Self {
         let meter = Meter::new(show, "cases");
         Self { meter, total, running: Mutex::default() }
     }
 
-    /// Case `number` is done to this part, from 0 to 1.
+    /// Shows the fraction of case `number` that is done, from 0 to 1.
     pub fn tell(&self, number: usize, name: &str, part: f64) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.cases.entry(number).or_insert_with(|| (name.to_owned(), 0.0)).1 = part;
         self.show(&running);
     }
 
-    /// Case `number` has come to its end.
+    /// Marks case `number` as finished.
     pub fn ended(&self, number: usize) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.cases.remove(&number);
@@ -296,12 +296,12 @@ impl CasesMonitor {
         self.show(&running);
     }
 
-    /// Nothing is shown any more.
+    /// Removes the display.
     pub fn clear(&self) {
         self.meter.end();
     }
 
-    /// Does something while no bar stands in the way.
+    /// Runs a function while the bar is hidden.
     pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
         let bar = self.meter.state.lock().unwrap_or_else(PoisonError::into_inner).bar.clone();
         match bar {
@@ -318,7 +318,7 @@ impl CasesMonitor {
 }
 
 impl Running {
-    /// `12 of 37 cases done; running: torus-order 40 %, measured-run`.
+    /// Returns text such as `12 of 37 cases done; running: torus-order 40 %, measured-run`.
     fn text(&self, total: usize) -> String {
         let of = |(name, part): &(String, f64)| {
             let name = name.rsplit('/').next().unwrap_or(name);
@@ -330,15 +330,15 @@ impl Running {
     }
 }
 
-/// Texts and files, as all verbs open them: with progress, and noted as inputs.
+/// Returns the sources through which all commands open files: with progress, and registered as inputs.
 pub fn sources(show: Show) -> Sources {
     let mut sources = Sources::default();
     sources.on_read(reading(show));
     sources
 }
 
-/// Notes which files are read, and shows how far the reading of large ones is; of small ones that hold much, how much
-/// was read.
+/// Returns the hook that registers input files and shows the progress of reading: the fraction of a large
+/// file, or the amount read of a small file that expands to much.
 pub fn reading(show: Show) -> OnRead {
     let current: Mutex<Reading> = Mutex::default();
     Arc::new(move |file, done, total| {
@@ -351,11 +351,11 @@ pub fn reading(show: Show) -> OnRead {
     })
 }
 
-/// The file that is read.
+/// File being read.
 #[derive(Default)]
 struct Reading {
     file: String,
-    /// How large it is \[B\].
+    /// Size of the file \[B\].
     total: u64,
     meter: Option<Meter>,
 }

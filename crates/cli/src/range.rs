@@ -1,4 +1,4 @@
-//! Numbers, ranges and quantities from what was typed.
+//! Numbers, ranges and quantities on the command line.
 
 use std::str::FromStr;
 
@@ -7,12 +7,12 @@ use hayase::units::QuantityError;
 
 pub use hayase::units::range::{ListItem, Stride, parts};
 
-/// A quantity with its unit.
+/// Parses a quantity with its unit.
 pub fn quantity<T: FromStr<Err = QuantityError>>(flag: &str, text: &str) -> Result<T, Diagnostic> {
     text.parse().map_err(|error: QuantityError| Diagnostic::new("bad-quantity", format!("{flag}: {error}")))
 }
 
-/// `2%`, `0.02`.
+/// Parses a fraction such as `2%` or `0.02`.
 pub fn part(flag: &str, text: &str) -> Result<f64, Diagnostic> {
     let (number, unit) = match text.trim().strip_suffix('%') {
         Some(number) => (number, 100.0),

@@ -1,4 +1,4 @@
-//! `hayase rates`: how fast the messages of the first step would be, all of them under way at once.
+//! `hayase rates`: rates of the messages of the first step, all of them under way at once.
 
 use clap::Args;
 
@@ -33,7 +33,7 @@ pub struct RatesArgs {
     /// The scenario.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }

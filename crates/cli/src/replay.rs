@@ -1,4 +1,4 @@
-//! `hayase replay`: how long a program takes on other nodes and another network, and where its time goes.
+//! `hayase replay`: run time of a program on other nodes and another network, and where the time goes.
 
 use super::play::Asked;
 use super::trace::TraceArgs;
@@ -18,7 +18,7 @@ pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     work::play_program(&played, &asked, args.input.strictness)
 }
 
-/// The texts of a program and of what it is played on.
+/// Returns the loader of a program and its system.
 pub fn loader(input: &TraceArgs, on: &PlayedOn, voice: Voice) -> Loader {
     on.program.on(input.read.on(work::program(on.loader(voice), &input.trace)))
 }

@@ -13,7 +13,7 @@ use hayase::routing::Forwarding;
 use hayase::scenario::{Loader, RoutedFabric};
 use hayase_output::table::{self, Answer, fixed, grouped};
 
-/// How it is called.
+/// Examples of the command.
 pub const EXAMPLES: &str = "\
 Examples:
   hayase topology routes fat-tree-54 --routing dfsssp -o tables.csv
@@ -31,27 +31,28 @@ Files (-o), by name:
 /// `hayase topology routes`.
 #[derive(Args, Debug)]
 pub struct RoutesArgs {
-    /// A name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a file with a
-    /// [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
+    /// The fabric: a name (`hayase list topologies`), a family with its numbers
+    /// ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file with a [topology.*] table, a graph (.json), an
+    /// InfraGraph (.yaml) or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
-    /// The rule (default: what is usual for the fabric).
+    /// The routing rule (default: the usual one of the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
-    /// What else is said of it.
+    /// Failures and seed.
     #[command(flatten)]
     pub on: FabricArgs,
-    /// Its keys.
+    /// Single keys.
     #[command(flatten)]
     pub keys: SetArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
 const OFFER: Offer<&str> = Offer::new("topology routes", names!["x.csv", "x.json"]);
 
-/// Builds the tables, writes them, and says what they are like.
+/// Builds the tables, writes them and prints their figures.
 pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
@@ -79,16 +80,16 @@ pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// What routes are like.
+/// Figures of a set of routes.
 #[derive(Default)]
 struct Figures {
-    /// Pairs with a route, and without.
+    /// Number of pairs with a route, and without.
     pairs: u64,
     cut_off: u64,
-    /// Links of all routes together, and of the longest.
+    /// Number of links of all routes together, and of the longest route.
     links: u64,
     longest: u64,
-    /// The link inside the network with the most routes.
+    /// Link inside the network with the most routes.
     busiest: Option<(LinkId, u64)>,
 }
 
@@ -123,7 +124,7 @@ impl Figures {
     }
 }
 
-/// The figures for a terminal.
+/// Returns the figures for a terminal.
 fn page(network: &RoutedFabric, tables: &Forwarding, figures: &Figures) -> Answer {
     let mut text = Answer::new();
     let title = format!("{}, routing {}", network.fabric, network.routing.name());

@@ -1,4 +1,4 @@
-//! `hayase run`: one scenario, its report, and the files that were asked for.
+//! `hayase run`: simulates one scenario and writes its report and files.
 
 use std::path::{Path, PathBuf};
 
@@ -63,38 +63,39 @@ A file appears when it is complete; of a run that was stopped or deadlocked only
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES, mut_args(unlisted()))]
 pub struct RunArgs {
-    /// The work: a scenario file (TOML), a JSON report whose scenario is run again, a list of messages (.csv), a trace,
-    /// schedule or program by rule, the data sets of a prediction (.prog, .comp, .comm), or the tasks of a farm (a
-    /// table, a tasks file or a rule).
+    /// The work: a scenario file (TOML), a JSON report whose scenario is run again, or a list of messages
+    /// (.csv). Programs are a trace, a schedule, a rule, or the data sets of a prediction (.prog, .comp,
+    /// .comm). The tasks of a master/slave program are a table, a tasks file or a rule.
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub work: Vec<PathBuf>,
-    /// What is sent, and over what.
+    /// Traffic, and the system that carries it.
     #[command(flatten)]
     pub traffic: TrafficArgs,
-    /// What else the kinds of work have.
+    /// Options of single kinds of work.
     #[command(flatten)]
     pub of_kind: WorkArgs,
-    /// A job beside others, NAME=PATTERN:RANKS@PLACEMENT: its name, a pattern or program, its number of ranks and
-    /// their placement among the nodes that are left; the last two may be left out (may be repeated).
+    /// Add a job that shares the fabric with others: NAME=PATTERN:RANKS@PLACEMENT, with a pattern or program,
+    /// its number of ranks and its placement on the free nodes; ranks and placement may be left out (may be
+    /// repeated).
     #[arg(long, value_name = "JOB", help_heading = "Scenario")]
     pub job: Vec<String>,
-    /// Of jobs: also tell which delays which, the time that messages of each lost to those of each other.
+    /// Show which job delays which: the time that messages of each job lose to those of each other job.
     #[arg(long)]
     pub interference: bool,
-    /// The makespan to within this part of it (1%), as an estimate with its 95 % interval: the beginning is simulated,
-    /// and the rest is worked out from it. What is not alike from step to step is run in full.
+    /// Estimate the makespan to this relative precision (1%), with a 95 % interval, by simulating only the
+    /// beginning. Work that is not alike from step to step is run in full.
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "Scenario")]
     pub estimate: Option<String>,
-    /// With how many seeds.
+    /// Number of seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
-    /// What becomes of a recording that is incomplete.
+    /// Treatment of incomplete recordings.
     #[command(flatten)]
     pub strictness: Strictness,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
-    /// What a timeline shows.
+    /// Window of a timeline.
     #[command(flatten)]
     pub window: WindowArgs,
 }
@@ -142,7 +143,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     }
 }
 
-/// Refuses names of files that no work has: which there are depends on the work, which is not known yet.
+/// Refuses file names that no kind of work has; the names of the actual work are checked once it is known.
 fn check_names(out: &OutputArgs) -> Result<(), Failure> {
     let others = [ProgramWork::NAMES, FARM.names, JobsWork::NAMES];
     let is_known = |path: &Path| others.iter().any(|names| kind_of(path, names).is_ok());
@@ -151,12 +152,12 @@ fn check_names(out: &OutputArgs) -> Result<(), Failure> {
     if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
 }
 
-/// Whether an option or the name of a file asks who delays whom.
+/// Returns true if an option or a file name requests the delays between jobs.
 fn asks_interference(args: &RunArgs) -> bool {
     args.interference || args.out.output.iter().any(|path| named(path, INTERFERENCE))
 }
 
-/// The words that `hayase accuracy` has for the same.
+/// Returns the arguments of `hayase accuracy` for the same scenario.
 fn measured_by(args: &RunArgs) -> String {
     let TrafficArgs { pattern, system, messages, .. } = &args.traffic;
     let options = [

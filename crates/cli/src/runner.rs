@@ -1,5 +1,5 @@
-//! The runner: a run with all that belongs to its answer, whoever asks for it. Further seeds, the cost of slow ranks,
-//! what is known of the accuracy and the reason of a deadlock are worked out here, for the command line and for Python.
+//! Runner of scenarios, for the command line and for Python. It completes an answer with further seeds, the
+//! cost of slow ranks, the known accuracy and the reason of a deadlock.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use hayase::sweep::accuracy::known_of;
 use hayase::sweep::{Control, cost_of_noise, over_seeds};
 use hayase::workload::Blocked;
 
-/// Observer of runs, which shows how far they are and can end them.
+/// Observer of runs, which shows progress and can stop them.
 pub trait Looking {
     /// Runs one simulation.
     fn run<T>(&self, run: impl FnOnce(&dyn Watch) -> T) -> T;
@@ -27,16 +27,16 @@ pub trait Looking {
     /// Runs many simulations.
     fn runs<T>(&self, runs: impl FnOnce(Control<'_>) -> T) -> T;
 
-    /// Says something that helps to understand the answer.
+    /// Prints a hint for understanding the answer.
     fn hint(&self, text: &str);
 }
 
 /// Report of a run.
 pub trait Reported: Serialize + Send + Sync + 'static {
-    /// Returns what every report begins with.
+    /// Returns the head of the report.
     fn head(&self) -> &Head;
 
-    /// Returns what every report begins with, to be changed, and what the run took.
+    /// Returns the head of the report and the costs of the run, for changes.
     fn parts(&mut self) -> (&mut Head, &mut Meta);
 }
 
@@ -55,7 +55,7 @@ macro_rules! reported {
 }
 reported!(Report, ReplayReport, JobsReport, FarmReport);
 
-/// Outcome of a run, which has a report.
+/// Outcome of a run with a report.
 pub trait Told {
     /// The report.
     type Report: Reported;
@@ -63,10 +63,10 @@ pub trait Told {
     /// Returns the report.
     fn report(&self) -> &Self::Report;
 
-    /// Returns the report, to be changed.
+    /// Returns the report for changes.
     fn report_mut(&mut self) -> &mut Self::Report;
 
-    /// Returns the report alone.
+    /// Converts the outcome into its report.
     fn into_report(self) -> Self::Report;
 }
 
@@ -94,23 +94,23 @@ told!(PatternOutcome: Report, ProgramOutcome: ReplayReport, JobsOutcome: JobsRep
 /// Report of work.
 pub type ReportOf<W> = <<W as Simulated>::Outcome as Told>::Report;
 
-/// Work that is answered by one run.
+/// Work whose answer is one run.
 pub trait Answering: Simulated<Outcome: Told> {
-    /// True if it is known what its ranks do.
+    /// True if the activities of its ranks are known.
     const ACTIVITIES: bool = true;
 
-    /// Returns its program, if its messages are seen as transfers between operations of ranks.
+    /// Returns its program, if its messages are transfers between operations of ranks.
     fn program(&self) -> Option<&Arc<Program>> {
         None
     }
 
-    /// Returns the options of a run in which the tables and pictures of these names are wanted.
+    /// Returns the options of a run that yields the requested tables and pictures.
     fn observed<'a>(&self, wants: &dyn Fn(&str) -> bool) -> RunOptions<'a>;
 
-    /// Adds what is known beyond the run, which is complete.
+    /// Adds facts from outside the run to the report of a complete run.
     fn complete(_scenario: &Scenario<Self>, _head: &mut Head) {}
 
-    /// Says why the run, which deadlocked, cannot go on.
+    /// Explains the deadlock of the run.
     fn reason(outcome: &Self::Outcome) -> String;
 }
 
@@ -164,10 +164,11 @@ impl Answering for ProgramWork {
     }
 }
 
-/// Runs work with these seeds; the answer is of the first, which is the scenario's own and which `run` runs.
+/// Runs work with these seeds and returns the answer of the first, which is the scenario's own seed and is
+/// run by `run`.
 ///
 /// # Errors
-/// What cannot be built with one of the seeds.
+/// Fails if the scenario cannot be built with one of the seeds.
 pub fn answer<W: Answering>(
     scenario: &Scenario<W>,
     seeds: &[u64],
@@ -192,10 +193,10 @@ pub fn answer<W: Answering>(
     Ok(outcome)
 }
 
-/// Runs all that is tried of a farm with each of these seeds.
+/// Runs all points of a master/slave prediction with each of these seeds.
 ///
 /// # Errors
-/// What cannot be built with one of the seeds.
+/// Fails if the scenario cannot be built with one of the seeds.
 pub fn farm(farm: &Farm, seeds: &[u64], looking: &impl Looking) -> Result<FarmReport, Invalid> {
     if seeds.len() > 1 {
         say_if_not_random(farm.depends_on_seed(), looking);
@@ -215,7 +216,7 @@ fn say_if_not_random(is_random: bool, looking: &impl Looking) {
     }
 }
 
-/// Works out what slow processors cost, where there are any, and puts it into the report of a run that is complete.
+/// Computes the cost of slow processors, if any, and adds it to the report of a complete run.
 fn cost<W: Simulated>(scenario: &Scenario<W>, head: &mut Head, looking: &impl Looking) -> Result<(), Invalid> {
     if head.status != Status::Complete || scenario.system().noise().is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Scenarios from what was typed: the flags that are the same for all verbs, and the texts that they stand for.
+//! Scenarios from the command line: options that all commands share, and the scenario texts for them.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use hayase::scenario::Loader;
 /// Keys of a scenario, by their names.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SetArgs {
-    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
+    /// Set any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one counts).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -25,33 +25,33 @@ impl SetArgs {
     }
 }
 
-/// What lies below and above all else that a scenario says.
+/// Preset below, and single keys above, all other settings of a scenario.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TextArgs {
-    /// What holds where nothing else is said, such as the setting of a publication: a name (`hayase preset list`) or a
-    /// file like those.
+    /// Defaults for everything that the scenario leaves open, such as the settings of a publication: a name
+    /// (`hayase list presets`) or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pub preset: Option<String>,
-    /// The keys above all else.
+    /// Single keys, which override all other settings.
     #[command(flatten)]
     pub keys: SetArgs,
 }
 
 impl TextArgs {
-    /// With what they say.
+    /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
         self.keys.on(with(loader, [(&self.preset, Loader::preset as Set)]))
     }
 }
 
-/// What is said of a fabric that is looked at by itself.
+/// Options of a fabric without work.
 #[derive(Args, Clone, Debug, Default)]
 pub struct FabricArgs {
-    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set
-    /// faults.KEY=...
+    /// Fail cables between switches: a fraction of them, drawn by the seed (1%), or one by name; more with
+    /// --set faults.KEY=...
     #[arg(long, value_name = "PART|NAME")]
     pub faults: Option<String>,
-    /// The seed of everything random; of several runs the first.
+    /// Seed of everything random; with several runs, the seed of the first.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -64,33 +64,34 @@ impl FabricArgs {
     }
 }
 
-/// What holds for every run of a verb, one or many.
+/// Settings of every run of a command.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CommonArgs {
-    /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.
+    /// Node model: ideal, loggp, loggps or loggopsim. Its parameters come from the machine or from --set.
     #[arg(long, value_name = "MODEL")]
     pub node: Option<String>,
-    /// The seed of everything random; of several runs the first.
+    /// Seed of everything random; with several runs, the seed of the first.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
-    /// The bandwidth of links, where a fabric leaves it to the machine: "12.5 GB/s".
+    /// Bandwidth of links, for a fabric that takes it from the machine: "12.5 GB/s".
     #[arg(long, value_name = "RATE")]
     pub link_bandwidth: Option<String>,
-    /// Stops of the ranks' processors, LENGTH/PERIOD or the LENGTH of one in each calculation, then how lengths are
-    /// distributed (fixed, uniform, exponential) and when they begin (random, synchronised): 25us/1ms,exponential.
+    /// Interrupt the ranks' processors: LENGTH/PERIOD, or the LENGTH of one interruption in each computation.
+    /// Then the distribution of lengths (fixed, uniform, exponential) and the starts (random, synchronised):
+    /// 25us/1ms,exponential.
     #[arg(long, value_name = "NOISE")]
     pub noise: Option<String>,
-    /// Ranks that are slow, RANKS=SPEED: 3=50%, 0-7=0.5, nodes:3=50%, count:2=50% (drawn), JOB:3=50%, 3=50%@1ms..2ms
-    /// (may be repeated).
+    /// Slow ranks down, RANKS=SPEED: 3=50%, 0-7=0.5, nodes:3=50%, count:2=50% (drawn), JOB:3=50%,
+    /// 3=50%@1ms..2ms (may be repeated).
     #[arg(long, value_name = "STRAGGLER")]
     pub straggler: Vec<String>,
-    /// What lies below and above all else.
+    /// Preset and single keys.
     #[command(flatten)]
     pub texts: TextArgs,
 }
 
 impl CommonArgs {
-    /// With what they say.
+    /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
         let loader = with(
             loader,
@@ -109,45 +110,48 @@ impl CommonArgs {
     }
 }
 
-/// What a run is done on: fabric, nodes, and how messages move.
+/// System of a run: fabric, nodes and network model.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Scenario")]
 pub struct SystemArgs {
-    /// The fabric: a name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a
-    /// TOML file with a [topology.*] table, a SimGrid platform (.xml), an InfraGraph (.yaml).
+    /// The fabric: a name (`hayase list topologies`), a family with its numbers
+    /// ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file with a [topology.*] table, a SimGrid platform
+    /// (.xml) or an InfraGraph (.yaml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: Option<String>,
-    /// What messages cost at their ends, and without a fabric in between: a name (`hayase machine list`) or a TOML file
-    /// with a [node.*] table (default: nothing).
+    /// The machine, which sets the cost of messages at the nodes, and in between without a fabric: a name
+    /// (`hayase list machines`) or a TOML file with a [node.*] table (default: no cost).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// Which node each rank is on: regular, random, block, round-robin[:group], by-leaf[:random], by-group[:random],
-    /// nodes (0-7,12) or a CSV file `rank,node`.
+    /// Placement of ranks on nodes: regular, random, block, round-robin[:group], by-leaf[:random],
+    /// by-group[:random], nodes (0-7,12) or a CSV file `rank,node`.
     #[arg(long, value_name = "RULE|FILE")]
     pub placement: Option<String>,
-    /// How messages share a link: max-min (exact, the default), equal-share, redistribute, blocking
-    /// (input queues that hold each other up).
+    /// Sharing of a link among messages: max-min (exact, the default), equal-share, redistribute, blocking
+    /// (input queues with head-of-line blocking).
     #[arg(long, value_name = "POLICY")]
     pub sharing: Option<String>,
-    /// How messages move: flow (the default; flow:max-min chooses the sharing too), packet:oq (output queues),
-    /// packet:iq (input buffers with credits), packet:fq (messages in turn), contention-free.
+    /// Network model: flow (the default; flow:max-min sets the sharing too), packet:oq (output queues),
+    /// packet:iq (input buffers with credits), packet:fq (fair queuing), contention-free.
     #[arg(long, value_name = "MODEL")]
     pub transport: Option<String>,
-    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
-    /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
-    /// min-hop, dfsssp, up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
+    /// Routing rule: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
+    /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g,
+    /// progressive, min-hop, dfsssp, up-down, tables:FILE, paths:FILE (default: the usual rule of the
+    /// fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
-    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more in [faults].
+    /// Fail cables between switches: a fraction of them, drawn by the seed (1%), or one by name; more in
+    /// [faults].
     #[arg(long, value_name = "PART|NAME")]
     pub faults: Option<String>,
-    /// What holds for every run.
+    /// Settings of every run.
     #[command(flatten)]
     pub common: CommonArgs,
 }
 
 impl SystemArgs {
-    /// With what they say.
+    /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
         let options: [(_, Set); 7] = [
             (&self.machine, Loader::machine),
@@ -162,80 +166,81 @@ impl SystemArgs {
     }
 }
 
-/// What the messages of a pattern are like.
+/// Messages of a pattern.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MessageArgs {
-    /// The size of each message, with its unit: "20 KB", "64 KiB".
+    /// Size of each message: "20 KB", "64 KiB".
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// The number of ranks of every pattern (default: one on each node).
+    /// Number of ranks of the pattern (default: one for each node).
     #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "N")]
     pub ranks: Option<NonZeroU32>,
-    /// Each rank starts at a random time from 0 to this: "1 us".
+    /// Start each rank at a random time from 0 to this: "1 us".
     #[arg(long, value_name = "TIME")]
     pub jitter: Option<String>,
 }
 
 impl MessageArgs {
-    /// With what they say.
+    /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
         let ranks = self.ranks.map(|ranks| ranks.to_string());
         with(loader, [(&self.size, Loader::size as Set), (&ranks, Loader::ranks), (&self.jitter, Loader::jitter)])
     }
 }
 
-/// A scenario file beside work that is named by itself.
+/// Scenario file in addition to work that is named separately.
 #[derive(Args, Clone, Debug, Default)]
 pub struct BesideArgs {
-    /// A scenario file with tables like [node.*], [topology.*], [collectives], or with a farm that the options here
-    /// change.
+    /// Take other settings from a scenario file: tables like [node.*], [topology.*], [collectives], or a
+    /// master/slave program that the options here change.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Scenario")]
     pub scenario: Option<PathBuf>,
 }
 
 impl BesideArgs {
-    /// Returns the texts of the file.
+    /// Returns the loader of the file.
     pub fn loader(&self, voice: Voice) -> Loader {
         let loader = asked::loader().on_read(progress::reading(voice.show));
         self.scenario.iter().fold(loader, |loader, path| loader.file(path))
     }
 }
 
-/// All of a scenario.
+/// Options of a whole scenario.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Scenario")]
 pub struct ScenarioArgs {
     /// A scenario file (TOML), or a JSON report whose scenario is run again.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
-    /// What is sent, and over what.
+    /// Traffic, and the system that carries it.
     #[command(flatten)]
     pub traffic: TrafficArgs,
 }
 
 impl ScenarioArgs {
-    /// The texts of the scenario; options override files.
+    /// Returns the loader of the scenario; options override files.
     pub fn loader(&self) -> Loader {
         self.traffic.on(self.scenario.iter().fold(asked::loader(), |loader, path| loader.file(path)))
     }
 }
 
-/// What is sent, and over what.
+/// Traffic, and the system that carries it.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Scenario")]
 pub struct TrafficArgs {
-    /// What is sent: a name (`hayase pattern list`), a TOML file with a [workload.*] table, a CSV of messages, a
-    /// program (a trace, a schedule, or a rule like linear:ranks=64).
+    /// The traffic: a name (`hayase list patterns`), a TOML file with a [workload.*] table, a CSV of
+    /// messages, or a program (a trace, a schedule, or a rule like linear:ranks=64).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub pattern: Option<String>,
-    /// What its messages are like.
+    /// Messages of the pattern.
     #[command(flatten)]
     pub messages: MessageArgs,
-    /// When a rank sends its next message: queue (the last is delivered), sendrecv (and this step's are received),
-    /// barrier (everybody's are), left (the last has left the node), all (at once), window=K (up to K under way).
+    /// Condition for a rank's next message: queue (its last one is delivered), sendrecv (and it has received
+    /// this step's messages), barrier (all ranks have). Further rules: left (its last one has left the node),
+    /// all (none), window=K (fewer than K are under way).
     #[arg(long, value_name = "RULE")]
     pub injection: Option<String>,
-    /// What it runs on.
+    /// System on which the work runs.
     #[command(flatten)]
     pub system: SystemArgs,
 }
@@ -248,9 +253,9 @@ impl TrafficArgs {
     }
 }
 
-/// Value of an option that is a key of the work.
+/// Value of an option that sets a key of the work.
 pub trait Key {
-    /// Returns the value where one is given, and true if it is a text.
+    /// Returns the value, if given, and true if it is a text.
     fn value(&self) -> (Option<String>, bool);
 }
 
@@ -277,7 +282,7 @@ macro_rules! keys {
 }
 keys!(String: "{}" true, SourceLine: "{}" true, Skip: "{}" true, NonZeroU32: "{}" false, u32: "{}" false, f64: "{:?}" false);
 
-/// Gives options the function that sets the keys of the work, which are called like the options.
+/// Implements for options the function that sets the keys of the work with the same names.
 macro_rules! on_work {
     ($args:ty: $($option:ident),*) => {
         impl $args {
@@ -302,7 +307,7 @@ pub fn set_key(loader: Loader, option: &str, given: &impl Key) -> Loader {
     }
 }
 
-/// How a flag becomes a text of a scenario.
+/// Function that adds an option to the texts of a scenario.
 type Set = fn(Loader, &str) -> Loader;
 
 fn with<const N: usize>(loader: Loader, options: [(&Option<String>, Set); N]) -> Loader {

@@ -7,16 +7,16 @@ use clap::Args;
 use super::Failure;
 use hayase::sweep::seeds_from;
 
-/// How many seeds there are.
+/// Number of seeds.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Scenario")]
 pub struct SeedsArgs {
-    /// Run with so many seeds, from --seed on, and report how the makespan spreads.
+    /// Run this number of seeds, starting with --seed, and report the spread of the makespan.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
 }
 
-/// So many seeds from the first on.
+/// Returns this number of consecutive seeds.
 pub fn seeds(first: u64, count: Option<NonZeroU32>) -> Result<Vec<u64>, Failure> {
     Ok(seeds_from(first, count.map_or(1, NonZeroU32::get).into())?)
 }

@@ -1,4 +1,4 @@
-//! A text of the library, as a verb shows it.
+//! Text of the library, shown by a command.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use super::{Failure, print, print_with};
 use hayase::diagnostic::Diagnostic;
 use hayase_output::json;
 
-/// What follows the options of a verb that shows such a text.
+/// Help below the options of a command that shows such a text.
 pub const FILES: &str = "\
 Files (-o), by name:
   x.toml   the text, as it is printed

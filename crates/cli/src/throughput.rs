@@ -1,5 +1,5 @@
-//! `hayase throughput`: how much of their bandwidth nodes can use at once under steady traffic, by counting loads and
-//! by simulation.
+//! `hayase throughput`: share of their bandwidth that nodes can use under steady traffic, by counting loads
+//! and by simulation.
 
 use std::num::NonZeroU32;
 
@@ -58,42 +58,43 @@ Files (-o): x.json";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ThroughputArgs {
-    /// The fabric: a name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a
-    /// file with a [topology.*] table, or a SimGrid platform (.xml).
+    /// The fabric: a name (`hayase list topologies`), a family with its numbers
+    /// ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file with a [topology.*] table or a SimGrid platform
+    /// (.xml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: String,
-    /// Who sends to whom: uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file
-    /// src,dst,bytes.
+    /// Traffic between nodes: uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a
+    /// CSV file src,dst,bytes.
     #[arg(long, value_name = "TRAFFIC|FILE", default_value = "uniform")]
     pub traffic: String,
-    /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal
-    /// and Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table, min-hop,
-    /// dfsssp, up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
+    /// Routing rule: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal
+    /// and Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table,
+    /// min-hop, dfsssp, up-down, tables:FILE, paths:FILE (default: the usual rule of the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
-    /// Under `bisection`, both halves send.
+    /// Let both halves send under `bisection`.
     #[arg(long)]
     pub both: bool,
-    /// Draw random traffic so many times, from --seed on; throughput is the mean.
+    /// Draw random traffic this number of times, starting with --seed; throughput is the mean.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
-    /// What else is said of the fabric.
+    /// Failures and seed.
     #[command(flatten)]
     pub on: FabricArgs,
-    /// Its keys.
+    /// Single keys.
     #[command(flatten)]
     pub keys: SetArgs,
-    /// Simulate the traffic, too: every node always has messages under way.
+    /// Simulate the traffic too: every node always has messages under way.
     #[arg(long)]
     pub simulate: bool,
-    /// With --simulate: messages that each node keeps under way (default 64).
+    /// Number of messages that each node keeps under way with --simulate (default 64).
     #[arg(long, value_name = "K", requires = "simulate")]
     pub under_way: Option<NonZeroU32>,
-    /// With --simulate: rounds that are measured, after half as many for warming up; in a round as many messages are
-    /// delivered as are under way (default 20).
+    /// Number of measured rounds with --simulate, after half as many for warming up. A round delivers as many
+    /// messages as are under way (default 20).
     #[arg(long, value_name = "N", requires = "simulate")]
     pub rounds: Option<NonZeroU32>,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
@@ -101,7 +102,7 @@ pub struct ThroughputArgs {
 const OFFER: Offer<&str> =
     Offer::new("throughput", names!["x.json"]).without_csv("a throughput is a few figures; take --format json");
 
-/// Counts the loads and prints them.
+/// Counts the loads and prints the throughput.
 pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = asked::loader().topology(&args.topology).on_read(progress::reading(voice.show));
@@ -176,7 +177,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// These mistakes; those without a place have this one.
+/// Places mistakes that have no place at this one.
 fn placed(diagnostics: Vec<Diagnostic>, at: Span, sources: Sources) -> Invalid {
     let at = |mistake: Diagnostic| if mistake.place(&sources).is_some() { mistake } else { mistake.at(at) };
     Invalid { diagnostics: diagnostics.into_iter().map(at).collect(), sources: sources.clone() }
@@ -202,7 +203,7 @@ fn simulated(
     Onlooker::new(voice).run(|watch| steady(&network.network(), traffic, &options, Some(watch)))
 }
 
-/// What came out, for a terminal.
+/// Returns the result for a terminal.
 fn page(title: &str, traffic: &Traffic, counted: Option<&Throughput>, steady: Option<&Steady>) -> Answer {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", table::printable(title)));

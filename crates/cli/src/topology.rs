@@ -1,4 +1,4 @@
-//! `hayase topology`: the named fabrics, and what one of them is.
+//! `hayase topology`: lists, shows and compares fabrics.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ Files (-o), by name:
   x.json   all nodes, switches and links, as networkx reads them
   x.csv    all links, as [topology.custom] reads them")]
     Show(TopologyShowArgs),
-    /// Compare several: size, cables, cost, distances, bisection, throughput, resilience.
+    /// Compare fabrics: size, cables, cost, distances, bisection, throughput, resilience.
     #[command(after_help = topology_compare::EXAMPLES)]
     Compare(topology_compare::TopologyCompareArgs),
     /// Write the forwarding tables of a routing rule.
@@ -50,22 +50,23 @@ Files (-o), by name:
 /// `hayase topology show`.
 #[derive(Args, Debug)]
 pub struct TopologyShowArgs {
-    /// A name (`hayase topology list`), a family with its numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file
-    /// with a [topology.*] table, a graph (.json), an InfraGraph (.yaml), or a SimGrid platform (.xml).
+    /// The fabric: a name (`hayase list topologies`), a family with its numbers
+    /// ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file with a [topology.*] table, a graph (.json), an
+    /// InfraGraph (.yaml) or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
-    /// What else is said of it.
+    /// Failures and seed.
     #[command(flatten)]
     pub on: FabricArgs,
-    /// What lies below and above it.
+    /// Preset and single keys.
     #[command(flatten)]
     pub texts: TextArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// Lists the named ones or shows one.
+/// Lists the names or shows one of them.
 pub fn topology(verb: &TopologyVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         TopologyVerb::List(args) => list(&args.out, voice),
@@ -132,7 +133,7 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// What a fabric is, for a terminal.
+/// Describes a fabric for a terminal.
 fn page(name: Option<&str>, network: &RoutedFabric) -> Result<Answer, Invalid> {
     let fabric = &*network.fabric;
     let mut text = Answer::new();
@@ -170,7 +171,7 @@ fn page(name: Option<&str>, network: &RoutedFabric) -> Result<Answer, Invalid> {
     Ok(text)
 }
 
-/// `9 of 4 switches; 1 link from each to each other`.
+/// Returns text such as `9 of 4 switches; 1 link from each to each other`.
 fn in_groups(fabric: &Fabric, groups: &[u32]) -> String {
     let count = groups.iter().max().map_or(0, |&most| u64::from(most) + 1);
     let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
@@ -199,7 +200,7 @@ fn in_groups(fabric: &Fabric, groups: &[u32]) -> String {
     }
 }
 
-/// The links that are left, by what they are for.
+/// Returns a table of the remaining links by role.
 fn links(fabric: &Fabric) -> Grid {
     // Role, capacity and latency as bits, so that they can be sorted: neither is negative.
     let mut kinds: BTreeMap<(u16, u64, u64), u64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `hayase topology compare`: the figures of fabrics side by side.
+//! `hayase topology compare`: figures of several fabrics side by side.
 
 use std::num::NonZeroU32;
 
@@ -44,46 +44,47 @@ Files (-o), by name:
 /// `hayase topology compare`.
 #[derive(Args, Debug)]
 pub struct TopologyCompareArgs {
-    /// Fabrics with commas between them: names (`hayase topology list`), a family with its numbers
-    /// (`dragonfly:p=4,bandwidth=12.5 GB/s`), TOML files with a [topology.*] table, SimGrid platforms (.xml).
+    /// The fabrics, with commas between them: names (`hayase list topologies`), families with their numbers
+    /// (`dragonfly:p=4,bandwidth=12.5 GB/s`), TOML files with a [topology.*] table or SimGrid platforms
+    /// (.xml).
     #[arg(value_name = "NAME|FILE,...", value_delimiter = ',', required = true)]
     pub names: Vec<String>,
-    /// The rule that routes on all of them (default: what is usual for each).
+    /// The routing rule of all fabrics (default: the usual rule of each).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
-    /// The seed of everything random; of several runs the first.
+    /// Seed of everything random; with several runs, the seed of the first.
     #[arg(value_parser = typed::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Cables as long as this are optical: 5m (default: those between racks).
+    /// Count cables of this length or more as optical: 5m (default: those between racks).
     #[arg(long, value_name = "LENGTH", value_parser = metres)]
     pub optical_from: Option<f64>,
-    /// Nodes in a rack (default: a group is a rack; 64 where there are no groups).
+    /// Number of nodes in a rack (default: a group is a rack; 64 for fabrics without groups).
     #[arg(long, value_name = "N")]
     pub rack_nodes: Option<NonZeroU32>,
-    /// A list of prices; without one nothing is said of cost.
+    /// A list of prices, needed for costs.
     #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
     pub prices: Option<String>,
-    /// Random pairings of one half of the nodes with the other; 0 leaves them out.
+    /// Number of random pairings of one half of the nodes with the other; 0 leaves them out.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = typed::whole::<u32>)]
     pub pairings: u32,
-    /// Random orders in which cables fail; 0 leaves them out.
+    /// Number of random orders in which cables fail; 0 leaves them out.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = typed::whole::<u32>)]
     pub failures: u32,
-    /// Also the uniform throughput when this part of the cables between switches has failed: 1%.
+    /// Show the uniform throughput after this fraction of the cables between switches has failed: 1%.
     #[arg(long, value_name = "PART", value_parser = part)]
     pub failed: Option<f64>,
-    /// Also simulate uniform traffic: each node sends N messages of 1 MB to random others, 4 at a time.
+    /// Simulate uniform traffic too: each node sends N messages of 1 MB to random others, 4 at a time.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "16")]
     pub simulate: Option<NonZeroU32>,
-    /// What lies below and above them.
+    /// Preset and single keys.
     #[command(flatten)]
     pub texts: TextArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// `5m`, `5 m`, `5`.
+/// Parses a length in metres: `5m`, `5 m`, `5`.
 fn metres(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('m').trim_end().parse::<f64>().ok();
     number
@@ -91,7 +92,7 @@ fn metres(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a length like 5m is expected".to_owned())
 }
 
-/// `1%`, `0.01`.
+/// Parses a fraction: `1%`, `0.01`.
 fn part(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let number = match text.strip_suffix('%') {
@@ -104,7 +105,7 @@ fn part(text: &str) -> Result<f64, String> {
 
 const OFFER: Offer<&str> = Offer::new("topology compare", names!["x.svg", "x.csv", "x.json"]);
 
-/// Works out the figures and prints them.
+/// Computes the figures and prints them.
 pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let prices = match &args.prices {
@@ -168,7 +169,7 @@ pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure>
     Ok(End::Done)
 }
 
-/// What the figures mean, as far as options say.
+/// Describes the figures that depend on options.
 fn about(args: &TopologyCompareArgs, questions: &Questions) -> Vec<String> {
     let optical = match args.optical_from {
         Some(from) => format!("from {from} m"),

@@ -1,4 +1,4 @@
-//! `hayase trace`: what a recorded program holds, and the same in another format.
+//! `hayase trace`: shows the contents of a recorded program or converts it.
 
 pub mod accesses;
 mod args;
@@ -26,7 +26,7 @@ use hayase::trace::{CallTally, Format, Tally, ToTrace, Unmatched, expanded, goal
 use hayase::units::Time;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
-/// Shows what a trace holds, or writes it in another format.
+/// Shows the contents of a trace, or converts it.
 pub fn trace(verb: &TraceVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         TraceVerb::Info(args) => info(args, voice),
@@ -35,14 +35,14 @@ pub fn trace(verb: &TraceVerb, voice: Voice) -> Result<End, Failure> {
     }
 }
 
-/// What a trace holds, as data.
+/// Contents of a trace, as data.
 #[derive(Serialize)]
 struct Info {
     schema: &'static str,
     name: String,
     format: &'static str,
     ranks: u32,
-    /// Of ranks whose calls are there.
+    /// Number of ranks whose calls are present.
     #[serde(skip_serializing_if = "Option::is_none")]
     present: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,16 +53,16 @@ struct Info {
     lost: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call_sites: Option<u32>,
-    /// Threads that call, of the rank that has most; of several.
+    /// Largest number of calling threads of a rank, if more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<u32>,
-    /// What is replayed; nothing where the trace makes no sense.
+    /// Program that a replay runs; `None` if the trace is inconsistent.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<ProgramInfo>,
-    /// Parts of the program that it marks, as they were recorded.
+    /// Regions that the program marks, as recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     regions: Vec<RegionInfo>,
-    /// Memory accesses, where they were recorded.
+    /// Memory accesses, if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<AccessInfo>,
     notes: Vec<(String, String)>,
@@ -73,16 +73,16 @@ struct Info {
 #[derive(Serialize)]
 struct RegionInfo {
     name: String,
-    /// On the rank that executed it most.
+    /// Number of executions on the rank that executed it most.
     executions: u64,
     ranks: u32,
-    /// From the first rank's begin to the last one's end of each execution, added up; where times are real.
+    /// Sum over executions of the time from the first rank's begin to the last rank's end, if times are real.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_s: Option<f64>,
-    /// Computation and time in calls within it: means of its ranks.
+    /// Computation and time in calls within it, as means over its ranks.
     computation_s: f64,
     communication_s: f64,
-    /// Of all ranks.
+    /// Number of calls of all ranks.
     calls: u64,
     bytes: u64,
 }
@@ -109,7 +109,7 @@ impl RegionInfo {
 #[derive(Serialize)]
 struct AccessInfo {
     count: u64,
-    /// Places of the program that make them.
+    /// Number of places of the program that make them.
     sites: u64,
     file_bytes: u64,
 }
@@ -126,14 +126,14 @@ struct CallInfo {
 struct ProgramInfo {
     operations: u64,
     messages: u64,
-    /// Of which are never received.
+    /// Number of these that are never received.
     unreceived: u64,
     message_bytes: u64,
     collective_calls: u64,
     communicators: u64,
-    /// Of all ranks together.
+    /// Computation of all ranks together.
     computed_s: f64,
-    /// How long the recorded run took, where the trace has it.
+    /// Time of the recorded run, if the trace has it.
     measured_s: Option<f64>,
 }
 
@@ -223,7 +223,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Invalid)
 }
 
-/// For a terminal.
+/// Returns the answer for a terminal.
 fn page(info: &Info, tally: &Tally) -> Answer {
     let mut text = Answer::new();
     text.push_str(&format!("{} ({})\n", printable(&info.name), info.format));
@@ -302,7 +302,7 @@ fn page(info: &Info, tally: &Tally) -> Answer {
     text
 }
 
-/// Regions as they were recorded, in a table; nothing where there are none.
+/// Adds a table of the recorded regions, if there are any.
 fn regions(text: &mut Answer, info: &Info) {
     if info.regions.is_empty() {
         return;
@@ -331,18 +331,18 @@ fn regions(text: &mut Answer, info: &Info) {
     text.table(grid);
 }
 
-/// What is written, by the name of the file.
+/// Format of the output, by the name of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Target {
-    /// All ranks in a file.
+    /// One file with all ranks.
     Trace,
-    /// A file a rank.
+    /// Folder with a file for each rank.
     Folder,
     Goal,
     GoalBinary,
 }
 
-/// The format, and whether it is compressed.
+/// Returns the format, and true if it is compressed.
 fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
     let (name, compressed) = match extension(path).as_str() {
         "zst" => (path.with_extension(""), true),

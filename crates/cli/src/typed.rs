@@ -1,4 +1,4 @@
-//! What follows verbs on the command line, read and said in our words.
+//! Arguments of commands, parsed on demand and with messages of our own.
 
 use std::any::TypeId;
 use std::cell::RefCell;
@@ -14,19 +14,19 @@ use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, Id, Subcommand
 
 use hayase::diagnostic::file_names;
 
-/// What follows a verb: worked out when it is that verb that was typed, and with numbers that say what is allowed and
-/// files that may have any name.
+/// Arguments of a command, built only if the command was typed. Numbers report their allowed range, and files
+/// may have any name.
 ///
-/// All options of all verbs together take longer to work out than a small run does.
+/// Building the options of all commands takes longer than a small run.
 #[derive(Debug)]
 pub struct InOurWords<T>(T);
 
 thread_local! {
-    /// What was typed, while the command for it is put together.
+    /// Words of the command line while the command is built.
     static TYPED: RefCell<Option<Vec<OsString>>> = const { RefCell::new(None) };
 }
 
-/// Puts a command together, knowing what was typed.
+/// Builds a command with access to the words of the command line.
 pub(super) fn while_typed(words: &[OsString], command: impl FnOnce() -> Command) -> Command {
     TYPED.set(Some(words.to_vec()));
     let command = command();
@@ -34,7 +34,7 @@ pub(super) fn while_typed(words: &[OsString], command: impl FnOnce() -> Command)
     command
 }
 
-/// The verb with what follows it, unless others were typed.
+/// Returns the command with its arguments, or without them if another command was typed.
 fn followed(verb: Command, augment: impl FnOnce(Command) -> Command) -> Command {
     let is_meant = |words: &Option<Vec<OsString>>| {
         words.as_ref().is_none_or(|words| words.iter().any(|word| word == verb.get_name()))
@@ -92,7 +92,7 @@ impl<T: Subcommand> Subcommand for InOurWords<T> {
     }
 }
 
-/// The same command, whose numbers say what is allowed and whose files may have any name.
+/// Returns the command with our parsers: numbers report their allowed range, and files may have any name.
 fn in_our_words(command: Command) -> Command {
     let command = command.mut_args(with_our_parser);
     let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
@@ -118,19 +118,19 @@ pub(super) fn with_our_parser(arg: Arg) -> Arg {
     arg.value_parser(parser)
 }
 
-/// A whole number from 0 on, for `value_parser`.
+/// Parses a whole number from 0, for `value_parser`.
 pub fn whole<T: FromStr + Display>(text: &str) -> Result<T, String> {
     let most = if size_of::<T>() == 4 { u64::from(u32::MAX) } else { u64::MAX };
     number(text, 0, most)
 }
 
-/// A whole number from 0 to `MOST`, for `value_parser`.
+/// Parses a whole number from 0 to `MOST`, for `value_parser`.
 pub fn up_to<T: FromStr + Copy + Into<u64>, const MOST: u64>(text: &str) -> Result<T, String> {
     let wrong = || format!("a whole number from 0 to {MOST} is expected");
     text.parse().ok().filter(|value: &T| (*value).into() <= MOST).ok_or_else(wrong)
 }
 
-/// A whole number in these limits.
+/// Parses a whole number within these limits.
 fn number<T: FromStr>(text: &str, least: impl Display, most: impl Display) -> Result<T, String> {
     text.parse().map_err(|_| format!("a whole number from {least} to {most} is expected"))
 }

@@ -1,4 +1,4 @@
-//! The words of the command line before clap reads them, and what it says in our words.
+//! Words of the command line before clap parses them, and clap's messages in our words.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -10,11 +10,11 @@ use super::typed::{while_typed, with_our_parser};
 use super::{complain, reason};
 use hayase::diagnostic::{failure, file_names};
 
-/// Verbs that hand their words on to another program, as they are.
+/// Commands that pass their words to another program unchanged.
 const HAND_ON: [&str; 4] = ["cc", "fc", "wrap", "record"];
 
-/// The words that were typed, each as a text ([`file_names`]); a negative value is joined to its option (`--size=-5`),
-/// so that it is taken for a value that may be wrong and not for an option that nobody knows.
+/// Returns the words of the command line, each as a text ([`file_names`]). A negative value is joined to its
+/// option (`--size=-5`), so that it is reported as a wrong value and not as an unknown option.
 pub fn words(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
     joined(typed.map(|word| file_names::text(&word)).collect())
 }
@@ -38,7 +38,7 @@ fn joined(words: Vec<String>) -> Vec<OsString> {
     joined.into_iter().map(OsString::from).collect()
 }
 
-/// Whether the next word may be the value of this one.
+/// Returns true if the next word may be the value of this one.
 fn is_option(word: &str) -> bool {
     match word.strip_prefix("--") {
         Some(name) => !name.is_empty() && !name.contains('='),
@@ -46,7 +46,8 @@ fn is_option(word: &str) -> bool {
     }
 }
 
-/// The command for what was typed; whether clap's own messages are coloured must be known before it reads anything.
+/// Returns the command for these words, with the colour of clap's own messages, which must be set before
+/// parsing.
 pub fn command(words: &[OsString]) -> Command {
     let mut command = while_typed(words, Cli::command);
     // Whoever hands what holds for all verbs on to each of them should have one only.
@@ -68,7 +69,7 @@ pub fn command(words: &[OsString]) -> Command {
     })
 }
 
-/// Prints what clap has to say, help that was asked for or a mistake of usage; the exit code.
+/// Prints help or a usage error from clap, and returns the exit code.
 pub fn answer(error: &clap::Error) -> u8 {
     let printed = error.print();
     if error.use_stderr() {

@@ -33,19 +33,19 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = VALIDATE_EXAMPLES)]
 pub struct ValidateArgs {
-    /// Run the cases with one of these words in their names (default: all).
+    /// Run the cases whose names contain one of these words (default: all).
     #[arg(value_name = "WORD")]
     pub cases: Vec<String>,
-    /// Run what takes seconds (the default).
+    /// Run a reduced set of cases that takes seconds (the default).
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// Run every size and every combination, which takes minutes.
+    /// Run every size and combination, which takes minutes.
     #[arg(long)]
     pub full: bool,
     /// List the cases without running them.
     #[arg(long)]
     pub list: bool,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
@@ -94,7 +94,7 @@ pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
     })
 }
 
-/// Prints the names of the cases, and what each expects.
+/// Prints the names and expectations of the cases.
 fn list(cases: &[Case], out: &OutputArgs) -> Result<(), Failure> {
     let rows = || cases.iter().map(|case| vec![case.name.as_str().into(), case.expected.as_str().into()]);
     Listing::new(&["case", "expected"], rows).answer(out, || {
@@ -105,14 +105,15 @@ fn list(cases: &[Case], out: &OutputArgs) -> Result<(), Failure> {
     })
 }
 
-/// The numbers of the cases in the order in which they start: no core is left alone with a long one at the end.
+/// Returns the numbers of the cases in the order of their starts, so that no core is left alone with a long
+/// one.
 fn heaviest_first(cases: &[Case], effort: Effort) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..cases.len()).collect();
     numbers.arrange_by_key(|&number| std::cmp::Reverse(cases[number].seconds(effort)));
     numbers
 }
 
-/// Runs the cases on all threads; `prints`: each outcome is printed as soon as those before it are.
+/// Runs the cases on all threads. With `prints`, each outcome is printed as soon as all earlier ones are.
 fn run(cases: &[Case], effort: Effort, prints: bool, voice: Voice) -> Result<Vec<Option<Outcome>>, Failure> {
     let (monitor, vain) = (CasesMonitor::new(voice.show, cases.len()), AtomicBool::new(false));
     let stop = interrupt::stop_flag();
@@ -158,13 +159,13 @@ fn run(cases: &[Case], effort: Effort, prints: bool, voice: Voice) -> Result<Vec
     failure.map_or(Ok(outcomes), Err)
 }
 
-/// Looks on for one case.
+/// Progress monitor of one case.
 struct Seat<'a> {
     name: &'a str,
     number: usize,
     monitor: &'a CasesMonitor,
     stop: &'a AtomicBool,
-    /// Set where going on is in vain: nothing can be printed.
+    /// Set when nothing can be printed, so that continuing is pointless.
     vain: &'a AtomicBool,
 }
 
@@ -181,7 +182,7 @@ impl Observer for Seat<'_> {
     }
 }
 
-/// The cases whose names contain one of the words given, all where there are none.
+/// Returns the cases whose names contain one of the given words, or all cases without words.
 fn chosen(args: &ValidateArgs) -> Result<Vec<Case>, Failure> {
     let cases = cases();
     for word in &args.cases {
@@ -197,7 +198,7 @@ fn chosen(args: &ValidateArgs) -> Result<Vec<Case>, Failure> {
     Ok(cases.into_iter().filter(wanted).collect())
 }
 
-/// A case with its outcome, for people.
+/// Returns a case with its outcome as text.
 fn text(case: &Case, outcome: &Outcome) -> String {
     let mut text = format!("{:<8} {}\n", outcome.verdict.to_string(), case.name);
     let mut line = |what: &str, value: &str| text.push_str(&format!("         {what:<10}{value}\n"));
@@ -214,7 +215,7 @@ fn text(case: &Case, outcome: &Outcome) -> String {
     text
 }
 
-/// A case with its outcome, for programs.
+/// Returns a case with its outcome as JSON.
 fn record(case: &Case, outcome: &Outcome) -> Value {
     json!({
         "case": case.name,

@@ -1,4 +1,4 @@
-//! How the program talks to the person who called it: results on standard output, all else on standard error.
+//! Output of the program: results on standard output, messages on standard error.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -9,13 +9,13 @@ use super::end::Failure;
 use super::{asked, width};
 use hayase_output::table::Answer;
 
-/// What holds for all verbs.
+/// Options of all commands.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Global {
-    /// Say nothing but results and errors.
+    /// Print only results and errors.
     #[arg(short, long, global = true, help_heading = "General options")]
     pub quiet: bool,
-    /// Show how far a run is: on a terminal a bar, elsewhere (with `always`) a line now and then.
+    /// Show the progress of a run: a bar on a terminal; with `always`, elsewhere a line every few seconds.
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto,
           hide_possible_values = true, help_heading = "General options",
           long_help = "Show how far a run is, on standard error: auto (on a terminal), always (off a terminal a line \
@@ -27,7 +27,7 @@ pub struct Global {
     pub color: When,
 }
 
-/// When something is shown.
+/// Condition for showing something.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
     /// On a terminal.
@@ -38,10 +38,10 @@ pub enum When {
     Never,
 }
 
-/// How progress is shown.
+/// Display of progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Show {
-    /// A bar that is drawn again and again.
+    /// A bar that is redrawn.
     Bar,
     /// A line every few seconds.
     Lines,
@@ -49,19 +49,19 @@ pub enum Show {
     Nothing,
 }
 
-/// What is said, and how.
+/// Settings of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Voice {
-    /// Whether only results and errors are.
+    /// True if only results and errors are printed.
     pub quiet: bool,
-    /// Whether messages have colours.
+    /// True if messages have colours.
     pub colour: bool,
-    /// How progress is shown.
+    /// Display of progress.
     pub show: Show,
 }
 
 impl Voice {
-    /// As it was asked for.
+    /// Creates a voice from the options.
     pub fn new(global: Global) -> Self {
         let terminal = io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -79,25 +79,25 @@ impl Voice {
         Self { quiet: global.quiet, colour, show }
     }
 
-    /// Nobody hears anything but results and errors.
+    /// Creates a voice that prints only results and errors.
     pub fn unheard() -> Self {
         Self { quiet: true, colour: false, show: Show::Nothing }
     }
 
-    /// Says something that is no result: on standard error, unless nothing is wanted there.
+    /// Prints a message to standard error, except with `--quiet`.
     pub fn say(self, text: impl Display) {
         if !self.quiet {
             complain(text);
         }
     }
 
-    /// A hint, on a line of its own.
+    /// Prints a hint on a line of its own.
     pub fn hint(self, text: impl Display) {
         self.say(format_args!("hint: {text}"));
     }
 }
 
-/// Writes a line to standard error; that nobody reads it is no reason to fail.
+/// Writes a line to standard error, and ignores failures.
 pub fn complain(text: impl Display) {
     if asked::is_inside() {
         asked::keep_said(&text.to_string());

@@ -1,30 +1,30 @@
-//! How wide a terminal is.
+//! Width of a terminal.
 
 use std::io::IsTerminal;
 
-/// Terminals that say they are narrower are taken for this wide.
+/// Smallest width that is used, even if the terminal reports less.
 const LEAST: usize = 20;
 
-/// Columns of the terminal that this stream goes to: what `COLUMNS` says, else what the terminal says; none where it is
-/// no terminal.
+/// Returns the columns of the terminal behind this stream, from `COLUMNS` or from the terminal; `None` if it
+/// is no terminal.
 #[cfg(unix)]
 pub fn of(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
     let says = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
     stream.is_terminal().then(|| given(std::env::var("COLUMNS").ok().as_deref()).or_else(says))?.and_then(taken)
 }
 
-/// Columns of the terminal that this stream goes to: what `COLUMNS` says; none where it is no terminal.
+/// Returns the columns of the terminal behind this stream, from `COLUMNS`; `None` if it is no terminal.
 #[cfg(not(unix))]
 pub fn of(stream: &impl IsTerminal) -> Option<usize> {
     stream.is_terminal().then(|| given(std::env::var("COLUMNS").ok().as_deref()))?.and_then(taken)
 }
 
-/// The number that `COLUMNS` holds, if it does.
+/// Returns the number in `COLUMNS`, if it is one.
 fn given(columns: Option<&str>) -> Option<usize> {
     columns?.trim().parse().ok().filter(|&columns| columns > 0)
 }
 
-/// A terminal that does not know its size says 0.
+/// Returns the usable width; a terminal of unknown size reports 0.
 fn taken(columns: usize) -> Option<usize> {
     (columns > 0).then_some(columns.max(LEAST))
 }

@@ -7,20 +7,19 @@ use hayase::diagnostic::Diagnostic;
 use hayase::units::Time;
 use hayase_output::svg::Window;
 
-/// Which part of a run is drawn.
+/// Part of a run that is drawn.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
 pub struct WindowArgs {
-    /// What a timeline shows, from one time to another: 1.2ms..1.4ms; without the one from the start, without the other
-    /// to the end.
+    /// Part of the run that a timeline shows: 1.2ms..1.4ms, 1.2ms.. or ..1.4ms.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Output")]
     pub window: Option<String>,
 }
 
 impl WindowArgs {
-    /// The window; all of the run where none is given.
+    /// Returns the window, or the whole run if none is given.
     ///
     /// # Errors
-    /// It is none, it is empty, or there is no timeline that could show it.
+    /// Fails if the text is no window, the window is empty, or there is no timeline to show it.
     pub fn window(&self, has_timeline: bool) -> Result<Window, Diagnostic> {
         const HELP: &str = "write two times with their units, 1.2ms..1.4ms, or leave one out: 1.2ms.. or ..1.4ms";
         let Some(text) = &self.window else { return Ok(Window::default()) };

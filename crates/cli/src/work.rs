@@ -1,5 +1,5 @@
-//! Work that words of the command line name: the kind that a file holds, the options of each kind, and how a program is
-//! loaded and played.
+//! Work named on the command line: the kind of a file, the options of each kind, and loading and running
+//! programs.
 
 use std::path::{Path, PathBuf};
 
@@ -19,37 +19,37 @@ use hayase::program::generate::Generator;
 use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
 use hayase::simulation::ProgramWork;
 
-/// Options of work of one kind: each is a key of the work, which refuses those that it has not.
+/// Options of single kinds of work: each sets a key of the work, which refuses keys that it does not have.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WorkArgs {
     /// A scenario file.
     #[command(flatten)]
     pub beside: BesideArgs,
-    /// How a trace is read.
+    /// Options for reading a trace.
     #[command(flatten)]
     read: ReadArgs,
-    /// How a program is played.
+    /// Execution of a program.
     #[command(flatten)]
     program: ProgramArgs,
-    /// How long its messages are.
+    /// Fragmentation of messages.
     #[command(flatten)]
     fragment: FragmentArgs,
     /// The data sets of a prediction.
     #[command(flatten)]
     data: DataArgs,
-    /// What the tasks of a farm are.
+    /// Tasks of a master/slave program.
     #[command(flatten)]
     source: SourceArgs,
     /// Its workers.
     #[command(flatten)]
     farm: FarmArgs,
-    /// How it gives out tasks.
+    /// Its distribution of tasks.
     #[command(flatten)]
     giving: GivingArgs,
 }
 
-/// Returns a function that leaves options of one kind of work out of the help of a verb that takes all, and requires
-/// none of them.
+/// Returns a function that hides options of one kind of work from the help of a command for all kinds, and
+/// makes them optional.
 pub fn unlisted() -> impl FnMut(Arg) -> Arg {
     let options = WorkArgs::augment_args(Command::new(""));
     move |option| match options.get_arguments().any(|other| other.get_id() == option.get_id()) {
@@ -58,7 +58,7 @@ pub fn unlisted() -> impl FnMut(Arg) -> Arg {
     }
 }
 
-/// Tells what a file holds by its content and name, or what a rule makes by its name: work of a kind, or a scenario.
+/// Returns the content of a file, by content and name, or of a rule, by name: a kind of work, or a scenario.
 fn held(file: &Path, voice: Voice) -> Contents {
     // Of a pipe nothing can be read twice, and a report may be large.
     let is_readable = !file.exists() || file.is_file() || file.is_dir();
@@ -78,7 +78,7 @@ impl WorkArgs {
     /// Adds the work of these files, unless `pattern` names it.
     ///
     /// # Errors
-    /// Files that are no work together.
+    /// Fails if the files are no work together.
     pub fn named(&self, files: &[PathBuf], pattern: bool, voice: Voice) -> Result<Loader, Failure> {
         let wrong = |message: String, help: &str| Failure::from(Diagnostic::new("wrong-choice", message).help(help));
         let mut data = self.data.clone();
@@ -130,23 +130,23 @@ impl WorkArgs {
     }
 }
 
-/// True if this names a program by rule and no file.
+/// Returns true if this names a program by rule and not a file.
 fn is_rule(name: &Path) -> bool {
     Generator::is_meant(&file_names::text_of(name)) && !name.exists()
 }
 
-/// Adds a program by rule, or that of a file.
+/// Adds a program by rule or from a file.
 pub fn program(loader: Loader, file: &Path) -> Loader {
     let (table, key) = if is_rule(file) { ("program", "rule") } else { ("trace", "path") };
     loader.text("<PROGRAM>", format!("[workload.{table}]\n")).work("<PROGRAM>", key, &file_names::text_of(file))
 }
 
-/// Adds a prediction, whose data sets are keys.
+/// Adds a prediction; its data sets are keys.
 pub fn prediction(loader: Loader) -> Loader {
     loader.text("<predict>", "[workload.program-data]\n")
 }
 
-/// Adds a farm with these tasks.
+/// Adds a master/slave program with these tasks.
 pub fn tasks(loader: Loader, tasks: &str) -> Loader {
     loader.text("<TASKS>", "[workload.master-slave]\n").work("<TASKS>", "tasks", tasks)
 }
@@ -154,7 +154,7 @@ pub fn tasks(loader: Loader, tasks: &str) -> Loader {
 /// Loads a program; `named` is the text that names it.
 ///
 /// # Errors
-/// All mistakes, and work that is no program.
+/// Returns all mistakes, and fails for work that is no program.
 pub fn load_program(loader: Loader, named: &Path) -> Result<Scenario<ProgramWork>, Failure> {
     match loader.load_all().map_err(|invalid| with_hints(invalid, named))? {
         Loaded::Program(played) => Ok(*played),
@@ -164,10 +164,10 @@ pub fn load_program(loader: Loader, named: &Path) -> Result<Scenario<ProgramWork
     }
 }
 
-/// Plays a program and says what is known of it.
+/// Runs a program and reports what is known about it.
 ///
 /// # Errors
-/// What cannot be asked of it, and files that cannot be written.
+/// Fails if a request is not supported or a file cannot be written.
 pub fn play_program(played: &Scenario<ProgramWork>, asked: &Asked<'_>, strict: Strictness) -> Result<End, Failure> {
     asked.check::<ProgramWork>()?;
     say(played.work(), strict, asked.voice)?;
@@ -183,10 +183,10 @@ pub fn play_program(played: &Scenario<ProgramWork>, asked: &Asked<'_>, strict: S
     play(played, asked)
 }
 
-/// Says what was left out of a program, and what is wrong with its recording.
+/// Reports the omitted parts of a program and the defects of its recording.
 ///
 /// # Errors
-/// A recording that is incomplete, where it must not be.
+/// Fails if the recording is incomplete and must not be.
 pub fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> Result<(), Failure> {
     regions::say(work.start_up, &work.program, voice);
     regions::say_strays(&work.program, voice);
@@ -196,14 +196,14 @@ pub fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> Result<(
     Ok(())
 }
 
-/// Says how the links of the fabric compare with those of the machine, where it keeps its own.
+/// Compares the links of a fabric with those of the machine, if the fabric keeps its own.
 pub fn say_links(scenario: &Scenario<ProgramWork>, voice: Voice) {
     if let Some(comparison) = scenario.system().own_links() {
         voice.say(comparison);
     }
 }
 
-/// Adds what was meant to the mistakes of a program that cannot be read, where that is a rule or messages.
+/// Adds suggestions to the mistakes of an unreadable program that looks like a rule or messages.
 pub fn with_hints(mut invalid: Invalid, named: &Path) -> Invalid {
     let text = file_names::text_of(named);
     for mistake in &mut invalid.diagnostics {

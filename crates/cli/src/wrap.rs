@@ -1,4 +1,5 @@
-//! `hayase cc`, `hayase fc` and `hayase wrap`: compilers that make programs tell which memory they access.
+//! `hayase cc`, `hayase fc` and `hayase wrap`: compilers that instrument programs for recording their memory
+//! accesses.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -37,7 +38,7 @@ pub struct CompileArgs {
     /// The compiler (default: mpicc, or mpifort for `hayase fc`).
     #[arg(long, value_name = "COMPILER", value_hint = ValueHint::CommandName)]
     pub compiler: Option<OsString>,
-    /// What the compiler is called with.
+    /// Arguments of the compiler.
     #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
     pub arguments: Vec<OsString>,
 }
@@ -46,17 +47,17 @@ pub struct CompileArgs {
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WrapArgs {
-    /// Print the folder with hayase.h and hayase.f90, with which programs mark regions, and compile nothing:
+    /// Print the folder of hayase.h and hayase.f90, by which programs mark regions, and compile nothing:
     /// mpicc -I$(hayase wrap --print-include) ...
     #[arg(long, exclusive = true)]
     pub print_include: bool,
-    /// The compiler and what it is called with.
+    /// The compiler and its arguments.
     #[arg(value_name = "COMPILER ARGS", required_unless_present = "print_include", trailing_var_arg = true, allow_hyphen_values = true,
           value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 }
 
-/// Compiles with the wrapper of an MPI.
+/// Compiles with an MPI compiler wrapper.
 pub fn compile(args: &CompileArgs, usual: &str, voice: Voice) -> Result<End, Failure> {
     call(args.compiler.as_deref().unwrap_or(OsStr::new(usual)), &args.arguments, voice)
 }
@@ -72,7 +73,7 @@ pub fn wrap(args: &WrapArgs, voice: Voice) -> Result<End, Failure> {
     call(compiler, arguments, voice)
 }
 
-/// Becomes the compiler.
+/// Replaces this process by the compiler.
 fn call(compiler: &OsStr, arguments: &[OsString], voice: Voice) -> Result<End, Failure> {
     let (family, says) = family(compiler)?;
     let folder = library::MEMORY.place_for_linking();
@@ -91,8 +92,8 @@ fn call(compiler: &OsStr, arguments: &[OsString], voice: Voice) -> Result<End, F
     Err(cannot_start(compiler, &error).into())
 }
 
-/// What a compiler is called with so that it finds the header or the module with which programs mark regions. Behind
-/// what the user says, so that a file of the program itself comes first.
+/// Returns the compiler arguments for the header or module by which programs mark regions. They come after
+/// the user's own, so that a file of the program takes precedence.
 fn regions(compiler: &OsStr, family: Family, says: &str, links: bool) -> Vec<OsString> {
     let include = |folder: &Path| {
         let mut option = OsString::from("-I");
@@ -113,7 +114,7 @@ fn regions(compiler: &OsStr, family: Family, says: &str, links: bool) -> Vec<OsS
     arguments
 }
 
-/// What kind of compiler it is, and what it says of itself: it is asked.
+/// Asks the compiler for its version, and returns its family and answer.
 fn family(compiler: &OsStr) -> Result<(Family, String), Failure> {
     let output = Command::new(compiler).arg("--version").output().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => no_compiler(compiler),

@@ -1,4 +1,4 @@
-//! What can be typed after `hayase advise` and its hidden form `hayase explain`.
+//! Arguments of `hayase advise` and its hidden form `hayase explain`.
 
 use std::path::PathBuf;
 
@@ -36,40 +36,41 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, mut_args(without_explain), mut_group("TraceArgs", |group| group.arg("trace")))]
 pub struct AdviseArgs {
-    /// The run: the folder of `hayase record --memory`, or any trace that `hayase replay` reads; without memory
-    /// accesses there is no proof, and advice says what to check.
+    /// The recorded run: the folder of `hayase record --memory`, or any trace that `hayase replay` reads.
+    /// Without memory accesses nothing is proven, and advice says what to check.
     #[command(flatten)]
     pub input: Option<TraceArgs>,
-    /// What the gains are simulated on.
+    /// System on which gains are simulated.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// A recording of the same run without `--memory`: its computation takes the place of the slowed one of the
-    /// instrumented program.
+    /// Take computation times from this recording of the same run without `--memory`, because instrumentation
+    /// slows the program down.
     #[arg(long, value_name = "TRACE", value_hint = ValueHint::AnyPath, help_heading = "Advice")]
     pub times: Option<PathBuf>,
-    /// Where files of the source are looked for (may be repeated; default: where it was recorded, and here).
+    /// Search this folder for source files (may be repeated; default: the folder of the recording, and this
+    /// one).
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Advice")]
     pub source: Vec<PathBuf>,
-    /// Everything that was found: also what would save less than 0.1 % of the run or cost time, and waits that take
-    /// less than 1 % of all ranks' time.
+    /// Show all findings, also those that save less than 0.1 % of the run or cost time, and waits below 1 %
+    /// of all ranks' time.
     #[arg(long, help_heading = "Advice")]
     pub all: bool,
-    /// How fast a rank copies memory, where messages are merged into one buffer.
+    /// Copy memory at this rate when messages are merged into one buffer.
     #[arg(long, value_name = "RATE", default_value = "5 GB/s", help_heading = "Advice", value_parser = rate)]
     pub copy_rate: Bandwidth,
-    /// End with exit code 1 if there is advice of this level or above: note, warning (saves 1 % of the run or more),
-    /// error (10 %, and nothing is left to be checked).
+    /// Exit with code 1 if there is advice of this level or above: note, warning (saves 1 % of the run or
+    /// more), error (saves 10 % or more and is proven).
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true, help_heading = "Advice")]
     pub deny: Option<DenyLevel>,
-    /// Explain a rule of advice, by number or name (A001, overlap); without one list all rules. Nothing is advised.
+    /// Explain a rule by number or name (A001, overlap), or list all rules; no run is examined.
     #[arg(long, value_name = "RULE", num_args = 0..=1, default_missing_value = "", help_heading = "Advice")]
     pub explain: Option<String>,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// Returns the option as one that is not taken beside `--explain`, unless it is of output.
+/// Returns the option, in conflict with `--explain` unless it is an option of output.
 fn without_explain(option: Arg) -> Arg {
     match option.get_id().as_str() {
         "explain" | "output" | "format" | "threads" => option,
@@ -78,14 +79,14 @@ fn without_explain(option: Arg) -> Arg {
     }
 }
 
-/// From which level on advice is a failure.
+/// Lowest level of advice that is a failure.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DenyLevel {
-    /// All advice.
+    /// Any advice.
     Note,
-    /// What saves 1 % of the run or more.
+    /// Advice that saves 1 % of the run or more.
     Warning,
-    /// What saves 10 % or more, and is proven.
+    /// Proven advice that saves 10 % of the run or more.
     Error,
 }
 
@@ -110,10 +111,10 @@ Files (-o), by name:
   x.csv    a line for each rule
   x.json   an object for each")]
 pub struct ExplainArgs {
-    /// A rule, by number or name: A001, overlap; without one all are listed.
+    /// A rule by number or name: A001, overlap. Without one, all rules are listed.
     #[arg(value_name = "RULE")]
     pub rule: Option<String>,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }

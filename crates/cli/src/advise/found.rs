@@ -1,4 +1,4 @@
-//! The run that advice is wanted on: its calls, its accesses, its program.
+//! Recorded run to be advised: its calls, memory accesses and program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,23 +18,23 @@ use hayase::program::{Op, OpKind, Program, RankProgram};
 use hayase::simulation::ProgramWork;
 use hayase::trace::{Format, ToProgram, ToTrace, Trace};
 
-/// A run that was read.
+/// Recorded run, read from its files.
 pub struct Found {
     /// Its name.
     pub name: String,
-    /// What its ranks do; places are numbers of calls.
+    /// Program of the ranks; its places are numbers of calls.
     pub program: Arc<Program>,
-    /// Its streams; `None` for a schedule, which has no calls.
+    /// Streams of the run; `None` for a schedule, which has no calls.
     run: Option<RunFiles>,
-    /// Where it was recorded.
+    /// Folder of the recording.
     pub folder: PathBuf,
-    /// The folder in which the program ran.
+    /// Folder in which the program ran.
     pub source: Option<PathBuf>,
-    /// Where streams of a trace in another format are kept meanwhile.
+    /// Temporary folder with the streams converted from another format.
     _converted: Option<Converted>,
 }
 
-/// A folder that goes when it is no longer needed.
+/// Folder that is removed when it is dropped.
 struct Converted(PathBuf);
 
 impl Drop for Converted {
@@ -44,7 +44,7 @@ impl Drop for Converted {
     }
 }
 
-/// Reads it.
+/// Reads the run.
 pub fn open(args: &AdviseArgs, input: &TraceArgs, voice: Voice) -> Result<Found, Failure> {
     let text = file_names::text_of(&input.trace);
     let regions = &args.on.program.regions;
@@ -129,7 +129,8 @@ pub fn open(args: &AdviseArgs, input: &TraceArgs, voice: Voice) -> Result<Found,
     Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
 }
 
-/// Refuses options of recorded runs for a run that `is` none; one without calls has no `source` either.
+/// Refuses options of recorded runs for other input, which `is` describes; a run without calls has no
+/// `source` either.
 fn of_recordings(args: &AdviseArgs, input: &TraceArgs, is: &str, without_source: bool) -> Result<(), Failure> {
     let given = [("--times", args.times.is_some()), ("--source", without_source && !args.source.is_empty())];
     let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
@@ -137,10 +138,10 @@ fn of_recordings(args: &AdviseArgs, input: &TraceArgs, is: &str, without_source:
     Err(Diagnostic::new("wrong-choice", message).help("leave it out, or record the program: `hayase record`").into())
 }
 
-/// What a call is compared by: its kind, its place in the program, and of a message the partner and the size.
+/// Key by which calls are compared: kind, place in the program, and partner and size of a message.
 type Call = (OpKind, Option<u32>, Option<(u32, u64)>);
 
-/// The first rank whose calls are not the same in two programs: kinds, messages and numbers of calls.
+/// Returns the first rank whose calls differ between two programs in kind, message or number.
 fn difference(a: &Program, b: &Program) -> Option<u32> {
     let calls = |rank: &RankProgram| -> Vec<Call> {
         let message = |op: &Op| match op.kind {
@@ -160,7 +161,7 @@ fn failed(error: hayase_advice::stream::Error) -> Failure {
     Diagnostic::new("unreadable-run", error.to_string()).into()
 }
 
-/// The folder in which a recorded program ran.
+/// Returns the folder in which a recorded program ran.
 #[cfg(unix)]
 fn recorded_in(folder: &Path) -> Option<PathBuf> {
     hayase_capture::folder::Provenance::read(folder).map(|provenance| provenance.folder.into())
@@ -172,7 +173,8 @@ fn recorded_in(_: &Path) -> Option<PathBuf> {
 }
 
 impl Found {
-    /// What the run shows, and what could not be seen; its times are written beside this one.
+    /// Searches the run and returns the findings and everything that could not be seen. Times come from
+    /// `times` if it is given.
     pub fn search(
         &self,
         eager: Option<u64>,

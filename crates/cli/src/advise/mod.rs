@@ -1,5 +1,5 @@
-//! `hayase advise`: what to improve in a program, and what it would bring; with `--explain`, what the rules of
-//! advice look for.
+//! `hayase advise`: possible improvements of a program with their gains; with `--explain`, the rules of
+//! advice.
 
 pub mod args;
 mod found;
@@ -34,7 +34,7 @@ const OFFER: Offer<&str> =
     Offer::new("advise", names!["x.html" | "x.htm", "x.sarif" | "sarif.json", "x.json", "placement.csv"])
         .without_csv("findings are texts of several lines; take --format json, or -o x.html");
 
-/// Finds what to improve, simulates it, and says it.
+/// Finds improvements, simulates them and prints them.
 pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     let Some(input) = &args.input else {
         let rule = args.explain.clone().filter(|rule| !rule.is_empty());
@@ -79,7 +79,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     Ok(ended(args, &data, voice))
 }
 
-/// Prints what a rule looks for, or the list of rules.
+/// Prints the explanation of a rule, or the list of rules.
 pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
     args.out.begin(&Listing::offer("advise --explain"))?;
     let Some(name) = &args.rule else {
@@ -114,7 +114,7 @@ pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// What a run was advised.
+/// Advice on a run.
 struct Advised {
     ranked: Ranked,
     context: Context,
@@ -123,7 +123,7 @@ struct Advised {
 
 enum Outcome {
     Advised(Box<Advised>),
-    /// There is no advice, for a reason that has been said.
+    /// No advice, for a reason that has been reported.
     End(End),
 }
 
@@ -209,7 +209,7 @@ fn advised(
     Ok(Outcome::Advised(Box::new(Advised { ranked, context, run: happened })))
 }
 
-/// The best placement, if one is proposed.
+/// Returns the best placement, if one is proposed.
 fn proposed(ranked: &Ranked) -> Option<&Vec<u32>> {
     ranked.findings.iter().find_map(|judged| match &judged.finding.change {
         Change::Scenario(ScenarioChange::Placement { nodes }) => Some(nodes),

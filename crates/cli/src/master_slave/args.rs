@@ -1,4 +1,4 @@
-//! What can be typed after `hayase master-slave`.
+//! Arguments of `hayase master-slave`.
 
 use std::num::NonZeroU32;
 
@@ -38,53 +38,54 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct MasterSlaveArgs {
-    /// What to do instead of predicting.
+    /// Subcommand, instead of a prediction.
     #[command(subcommand)]
     pub verb: Option<MasterSlaveVerb>,
     /// The tasks: a table, a tasks file or a rule (see below).
     #[arg(value_name = "TASKS", required = true, value_hint = ValueHint::FilePath)]
     pub tasks: Option<String>,
-    /// What the tasks are.
+    /// Description of the tasks.
     #[command(flatten)]
     pub source: SourceArgs,
     /// The workers and the network.
     #[command(flatten)]
     pub farm: FarmArgs,
-    /// How tasks are given out.
+    /// Distribution of tasks to workers.
     #[command(flatten)]
     pub giving: GivingArgs,
     /// A scenario file.
     #[command(flatten)]
     pub beside: BesideArgs,
-    /// What holds for patterns and programs too.
+    /// System on which the work runs.
     #[command(flatten)]
     pub system: SystemArgs,
-    /// With how many seeds.
+    /// Number of seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-/// What the tasks are.
+/// Description of the tasks.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Tasks")]
 pub struct SourceArgs {
-    /// The grid all tasks stand in, of which those of the table were executed: 1024x1024 (coordinates from 1),
+    /// The grid of all tasks, of which the table has the executed ones: 1024x1024 (coordinates from 1),
     /// 0..99x0..9.
     #[arg(long, value_name = "GRID")]
     pub grid: Option<String>,
-    /// Tasks beyond the executed ones take as long as the nearest of them, instead of being a mistake.
+    /// Give tasks outside the executed region the time of the nearest executed task, instead of refusing
+    /// them.
     #[arg(long)]
     pub clamp: bool,
-    /// The executed tasks are those that `plan` proposed, instead of a product grid.
+    /// Take the executed tasks as those that `plan` proposed, instead of a product grid.
     #[arg(long, conflicts_with = "clamp")]
     pub refined: bool,
-    /// Bytes to the worker with each task, where the table does not say.
+    /// Size of each task message to the worker, unless the table has it.
     #[arg(long, value_name = "SIZE")]
     pub bytes_in: Option<String>,
-    /// Bytes back with each result, where the table does not say.
+    /// Size of each result message, unless the table has it.
     #[arg(long, value_name = "SIZE")]
     pub bytes_out: Option<String>,
 }
@@ -93,64 +94,64 @@ pub struct SourceArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Workers and network")]
 pub struct FarmArgs {
-    /// Numbers of workers: 64, 8..128:8, 1..1024:x2, 4,8,16.
+    /// Number of workers, or several: 64, 8..128:8, 1..1024:x2, 4,8,16.
     #[arg(short, long, value_name = "P|A..B:STEP")]
     pub workers: Option<String>,
-    /// The same with the master among them: P processors are P - 1 workers.
+    /// Number of processors including the master: P processors are P - 1 workers.
     #[arg(long, value_name = "P|A..B:STEP", conflicts_with = "workers")]
     pub processors: Option<String>,
-    /// How long a task takes on each worker, relative to the machine that measured it: a CSV file `factor` or
+    /// Task time on each worker relative to the machine that measured it: a CSV file `factor` or
     /// `workers,factor` (a line for each worker or group), or groups like 64x1,64x2.5.
     #[arg(long, value_name = "FILE|GROUPS")]
     pub speeds: Option<String>,
-    /// L: how long a message is under way.
+    /// Latency L of a message.
     #[arg(long, value_name = "TIME")]
     pub latency: Option<String>,
-    /// o0: what a message costs at each end.
+    /// Overhead o0 of a message at each end.
     #[arg(long, value_name = "TIME")]
     pub overhead: Option<String>,
-    /// o1: what is added to that for each processor.
+    /// Overhead o1, added to o0 for each processor.
     #[arg(long, value_name = "TIME")]
     pub overhead_per_processor: Option<String>,
-    /// G: time of the sender for each byte: "80 ns/B"; on a fabric its capacity takes the place of that.
+    /// Time per byte G of the sender: "80 ns/B"; a fabric replaces it by its bandwidth.
     #[arg(long, value_name = "TIME/B")]
     pub gap: Option<String>,
-    /// The master goes on while its messages leave, instead of waiting for each.
+    /// Let the master continue while its messages leave, instead of waiting for each.
     #[arg(long)]
     pub overlap: bool,
 }
 
-/// How tasks are given out.
+/// Distribution of tasks to workers.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Giving out tasks")]
 pub struct GivingArgs {
-    /// The order of the tasks: listed (the default), longest-first, shortest-first, random; guided or factoring (as
-    /// listed, in messages that become smaller).
+    /// Order of the tasks: listed (the default), longest-first, shortest-first, random; or guided or
+    /// factoring (as listed, in messages that become smaller).
     #[arg(long, value_name = "ORDER")]
     pub order: Option<String>,
-    /// Tasks of a message (default 1); with --chunking guided or factoring the least.
+    /// Number of tasks in a message (default 1), or the smallest number with --chunking guided or factoring.
     #[arg(short = 'k', long, value_name = "K")]
     pub granularity: Option<NonZeroU32>,
-    /// How many tasks a message has: fixed (K, the default), guided, factoring.
+    /// Rule for the number of tasks in a message: fixed (--granularity, the default), guided, factoring.
     #[arg(long, value_name = "RULE")]
     pub chunking: Option<String>,
-    /// Messages sent to a worker ahead, before its result is back (default 0).
+    /// Number of messages sent to a worker ahead of its results (default 0).
     #[arg(value_parser = typed::whole::<u32>, long, value_name = "DEPTH")]
     pub prefetch: Option<u32>,
-    /// So many masters, each with its part of tasks and workers (default 1).
+    /// Number of masters, each with its share of tasks and workers (default 1).
     #[arg(long, value_name = "M")]
     pub masters: Option<NonZeroU32>,
-    /// A master of masters gives out batches of so many tasks to the M masters.
+    /// Let a top-level master give batches of this number of tasks to the masters.
     #[arg(long, value_name = "BATCH")]
     pub hierarchy: Option<NonZeroU32>,
-    /// Worker W (from 0) is lost at a time: --lose 3@1.5s (may be repeated).
+    /// Lose worker W (from 0) at a time: --lose 3@1.5s (may be repeated).
     #[arg(long, value_name = "W@TIME")]
     pub lose: Vec<String>,
-    /// How long after its loss a worker is missed (default: at once).
+    /// Time until the loss of a worker is detected (default: at once).
     #[arg(long, value_name = "TIME")]
     pub detection: Option<String>,
-    /// Try several values of granularity, prefetch, masters, hierarchy, order or chunking: granularity=1..1024:x2,
-    /// order=listed,random.
+    /// Try several values of granularity, prefetch, masters, hierarchy, order or chunking:
+    /// granularity=1..1024:x2, order=listed,random.
     #[arg(long, value_name = "WHAT=VALUES")]
     pub vary: Option<String>,
 }
@@ -159,10 +160,10 @@ on_work!(SourceArgs: grid, clamp, refined, bytes_in, bytes_out);
 on_work!(FarmArgs: workers, processors, speeds, latency, overhead, overhead_per_processor, gap, overlap);
 on_work!(GivingArgs: order, granularity, chunking, prefetch, masters, hierarchy, lose, detection, vary);
 
-/// What to do instead of predicting.
+/// Subcommand, instead of a prediction.
 #[derive(Subcommand, Debug)]
 pub enum MasterSlaveVerb {
-    /// Propose which tasks to execute next, for a wanted accuracy of the prediction.
+    /// Propose the tasks to execute next for a wanted accuracy of the prediction.
     Plan(PlanArgs),
 }
 
@@ -193,10 +194,10 @@ pub struct PlanArgs {
     /// The tasks executed so far (CSV or TOML); none for the first plan.
     #[arg(value_name = "TASKS", value_hint = ValueHint::FilePath)]
     pub tasks: Option<String>,
-    /// What the tasks are.
+    /// Description of the tasks.
     #[command(flatten)]
     pub source: SourceArgs,
-    /// Half the width of the 95 % interval of the work of all tasks, relative to it.
+    /// Wanted accuracy: half the width of the 95 % interval of the total work, relative to it.
     #[arg(long, value_name = "PERCENT", default_value = "2%", help_heading = "Tasks")]
     pub accuracy: String,
     /// The workers and the network.
@@ -205,10 +206,10 @@ pub struct PlanArgs {
     /// A scenario file.
     #[command(flatten)]
     pub beside: BesideArgs,
-    /// What holds for patterns and programs too.
+    /// System on which the work runs.
     #[command(flatten)]
     pub system: SystemArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }

@@ -1,4 +1,4 @@
-//! `hayase master-slave`: predictions of master/slave programs, and plans of what to execute.
+//! `hayase master-slave`: predictions of master/slave programs, and plans of tasks to execute.
 
 pub mod args;
 mod plan;
@@ -7,7 +7,7 @@ use super::play::{FARM, play_farm};
 use super::{End, Failure, Voice, work};
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 
-/// Predicts, or plans.
+/// Predicts a master/slave program, or plans executions.
 pub fn master_slave(args: &MasterSlaveArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(MasterSlaveVerb::Plan(args)) = &args.verb {
         return plan::plan(args, voice);

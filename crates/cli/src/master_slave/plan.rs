@@ -1,4 +1,4 @@
-//! `hayase master-slave plan`: how sure a prediction is, and what to execute next.
+//! `hayase master-slave plan`: accuracy of a prediction, and the tasks to execute next.
 
 use super::args::PlanArgs;
 use crate::files::names;
@@ -13,7 +13,7 @@ use hayase_output::{csv, table};
 
 const OFFER: Offer<&str> = Offer::new("master-slave plan", names!["x.csv", "x.json"]).on_one_thread();
 
-/// Plans.
+/// Prints a plan.
 pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let accuracy = range::part("--accuracy", &args.accuracy)?;

@@ -1,4 +1,4 @@
-//! Files of a farm, which is tried in several ways.
+//! Files of a master/slave prediction, which may have several points.
 
 use std::num::NonZeroU32;
 
@@ -13,13 +13,13 @@ use hayase::scenario::Farm;
 use hayase::sweep::not_done;
 use hayase_output::{csv, svg, table};
 
-/// What a farm can do.
+/// Output options of a master/slave prediction.
 pub const OFFER: Offer<&'static str> = Offer::new("master-slave", names!["x.json", "x.csv", "gantt.svg", "x.svg"]);
 
-/// Runs all that is tried of a farm with each of its seeds, and writes and prints what came out.
+/// Runs all points of a master/slave prediction with each seed, and writes and prints the results.
 ///
 /// # Errors
-/// What cannot be asked of it, and files that cannot be written.
+/// Fails if an option is not supported or a file cannot be written.
 pub fn play_farm(farm: &Farm, count: Option<NonZeroU32>, out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
     let seeds = seeds(farm.seed(), count)?;
     out.check(&OFFER)?;
@@ -53,7 +53,7 @@ pub fn play_farm(farm: &Farm, count: Option<NonZeroU32>, out: &OutputArgs, voice
     Ok(if report.complete { End::Done } else { End::Interrupted })
 }
 
-/// Draws what each worker did in the one prediction.
+/// Draws the activity of each worker in the one prediction.
 fn gantt(farm: &Farm, report: &FarmReport) -> String {
     let Some(row) = report.predictions.first() else { return String::new() };
     let title = format!("{}, {}", report.tasks, report.setting);

@@ -15,7 +15,7 @@ use hayase::simulation::JobsWork;
 use hayase_output::table::{self, Answer};
 use hayase_output::{csv, svg};
 
-/// Word in names of files that hold which job delays which.
+/// Word in names of files with the delays between jobs.
 pub const INTERFERENCE: &str = "interference";
 
 /// Returns the jobs with their numbers of ranks.

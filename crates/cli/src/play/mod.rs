@@ -1,4 +1,4 @@
-//! Work played by a verb: the files that each kind of work has, written and printed in one way for all of them.
+//! Work run by a command: output files of each kind of work, written and printed in the same way for all.
 
 mod farm;
 mod jobs;
@@ -41,39 +41,39 @@ use streams::Stream;
 pub use farm::{OFFER as FARM, play_farm};
 pub use jobs::INTERFERENCE;
 
-/// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
+/// Largest number of messages in a timeline: more cannot be told apart, and all are kept until the end.
 const TIMELINE: u64 = 100_000;
 
-/// Files that are written while a run goes on.
+/// Files that are written during a run.
 const STREAMS: [&str; 3] = ["messages.csv", "activities.csv", "trace.json"];
 
 /// Work with files that show its run.
 pub trait Filed: Answering {
-    /// Names of its files.
+    /// Names of its output files.
     const NAMES: Names<&'static str>;
-    /// Success if it prints CSV, else what to do instead.
+    /// `Ok` if it prints CSV, else the advice for the user.
     const CSV: Result<(), &'static str> = Ok(());
-    /// Files that are written of a run that is not complete, too.
+    /// Files that are also written for an incomplete run.
     const KEPT: &'static [&'static str] = &["x.json"];
 
-    /// Refuses what cannot be asked of this scenario.
+    /// Refuses requests that this scenario does not support.
     ///
     /// # Errors
-    /// The mistake.
+    /// Returns the mistake.
     fn check(_scenario: &Scenario<Self>, _asked: &Asked<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Begins a file that is written while the run goes on.
+    /// Begins a file that is written during the run.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     fn stream<'a>(scenario: &'a Scenario<Self>, name: &str, file: AtomicFile) -> io::Result<Box<dyn Stream + 'a>>;
 
-    /// Writes a file that is made of what came out; those that all work has are written elsewhere.
+    /// Writes a file from the outcome; files that all kinds of work have are written elsewhere.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()>;
 
     /// Returns the title of pictures.
@@ -82,38 +82,38 @@ pub trait Filed: Answering {
     /// Returns the answer for a terminal.
     fn table(report: &ReportOf<Self>) -> Answer;
 
-    /// Writes the answer as CSV, where there is such a table.
+    /// Writes the answer as CSV, if it is one table.
     ///
     /// # Errors
-    /// The writer fails.
+    /// Fails if the writer fails.
     fn csv(_report: &ReportOf<Self>, _w: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 
-    /// Says what the simulation itself took.
+    /// Returns a line about the cost of the simulation itself.
     fn took(report: &ReportOf<Self>, meta: &Meta) -> String;
 
-    /// Says more of the run, after its files are written.
+    /// Reports more about the run after its files are written.
     fn say(_scenario: &Scenario<Self>, _outcome: &Self::Outcome, _asked: &Asked<'_>) {}
 
-    /// Returns what a verb that plays such work makes of the options of output.
+    /// Returns the output options of a command that runs such work.
     fn offer(verb: &'static str) -> Offer<&'static str> {
         Offer { verb, names: Self::NAMES, json: Ok(()), csv: Self::CSV, threads: true }
     }
 }
 
-/// What is asked of a verb that plays work.
+/// Request to a command that runs work.
 #[derive(Clone)]
 pub struct Asked<'a> {
-    /// The verb, as it is typed.
+    /// Name of the command.
     pub verb: &'static str,
     /// Number of seeds.
     pub seeds: Option<NonZeroU32>,
-    /// True if `--interference` was typed.
+    /// True if `--interference` was given.
     pub interference: bool,
-    /// Start of what is counted as time of the run, where that is before it.
+    /// Start of the time that counts as run time, if earlier than the run.
     pub since: Option<Instant>,
-    /// Words that `hayase accuracy` has for the same scenario.
+    /// Arguments of `hayase accuracy` for the same scenario.
     pub words: String,
     /// Options of output.
     pub out: &'a OutputArgs,
@@ -124,7 +124,7 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Creates what is asked of this verb by the options that all such verbs have.
+    /// Creates the request from the options that all such commands have.
     pub fn new(
         verb: &'static str,
         seeds: SeedsArgs,
@@ -136,42 +136,42 @@ impl<'a> Asked<'a> {
         Self { verb, seeds, interference: false, since: None, words: String::new(), out, window, voice }
     }
 
-    /// Checks what is asked for, and starts the threads.
+    /// Checks the request and starts the threads.
     ///
     /// # Errors
-    /// What such work cannot do.
+    /// Fails if such work does not support the request.
     pub fn begin<W: Filed>(&self) -> Result<(), Failure> {
         self.check::<W>()?;
         options::begin(self.out.threads)
     }
 
-    /// Returns the first file of this kind that is asked for.
+    /// Returns the first requested file of this kind.
     pub fn file<W: Filed>(&self, name: &'static str) -> Option<&'a Path> {
         self.out.file_of(&W::offer(self.verb), name)
     }
 
-    /// Checks what is asked for; returns the window of a timeline.
+    /// Checks the request and returns the window of a timeline.
     ///
     /// # Errors
-    /// What such work cannot do.
+    /// Fails if such work does not support the request.
     pub fn check<W: Filed>(&self) -> Result<Window, Failure> {
         self.out.check(&W::offer(self.verb))?;
         Ok(self.window.window(self.file::<W>("timeline.svg").is_some())?)
     }
 }
 
-/// A run with what was seen of it.
+/// Finished run with its observations.
 pub struct Played<'a, W: Answering> {
     scenario: &'a Scenario<W>,
     outcome: &'a W::Outcome,
     report: &'a ReportOf<W>,
-    /// All messages, where there is a timeline of them; one more than it can show at most.
+    /// All messages if there is a timeline, at most one more than it can show.
     messages: Vec<MessageRecord>,
     matrix: Matrix,
     window: Window,
 }
 
-/// Shows how far runs are, until they end or it is in vain to go on.
+/// Progress display of runs, which also stops runs whose output has failed.
 pub struct Onlooker {
     voice: Voice,
     vain: AtomicBool,
@@ -179,7 +179,7 @@ pub struct Onlooker {
 }
 
 impl Onlooker {
-    /// Creates one that speaks with this voice.
+    /// Creates a display that uses this voice.
     pub fn new(voice: Voice) -> Self {
         Self { voice, vain: AtomicBool::new(false), ended: Cell::new(None) }
     }
@@ -201,10 +201,11 @@ impl Looking for Onlooker {
     }
 }
 
-/// Runs the scenario with its seeds, writes and prints what came out with the first, and says why it did not go on.
+/// Runs the scenario with its seeds, writes and prints the results of the first seed, and reports why it
+/// stopped early.
 ///
 /// # Errors
-/// What cannot be asked of it, and files that cannot be written.
+/// Fails if such work does not support the request or a file cannot be written.
 pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, Failure> {
     let &Asked { out, voice, .. } = asked;
     let window = asked.check::<W>()?;
@@ -320,13 +321,14 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     })
 }
 
-/// Reason why files of a run are left out: a part of a table looks like a whole one, and the report says what it is.
+/// Reason for leaving out files of an incomplete run: a partial table looks like a whole one, while the
+/// report is marked.
 const WHY: &str = "the run is not complete";
 
-/// Writes the files that a run has filled, if it is complete.
+/// Finishes the files that were written during the run, if it is complete.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// Fails if a file cannot be written.
 fn finish(streams: Vec<(PathBuf, Box<dyn Stream + '_>)>, complete: bool, voice: Voice) -> Result<(), Failure> {
     for (path, stream) in streams {
         let written = stream.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
@@ -338,7 +340,7 @@ fn finish(streams: Vec<(PathBuf, Box<dyn Stream + '_>)>, complete: bool, voice: 
     Ok(())
 }
 
-/// Refuses a file that shows what slow ranks cost where no rank is slow.
+/// Refuses a file about slow ranks if no rank is slow.
 fn check_noise(system: &System, file: Option<&Path>) -> Result<(), Diagnostic> {
     match file {
         Some(path) if system.noise().is_empty() => {
@@ -349,7 +351,7 @@ fn check_noise(system: &System, file: Option<&Path>) -> Result<(), Diagnostic> {
     }
 }
 
-/// Says how long a run took, with counts over that time and the memory of the process.
+/// Returns a line about the time of a run, with rates and the memory of the process.
 fn took(done: &str, meta: &Meta, counts: &[(u64, &str)]) -> String {
     let mut text = format!("{done} in {}", table::seconds(meta.wall_s));
     for (count, what) in counts.iter().filter(|_| meta.wall_s > 0.0) {

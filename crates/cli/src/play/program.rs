@@ -17,7 +17,7 @@ use hayase_output::table::{self, Answer};
 use hayase_output::trace::Trace;
 use hayase_output::{csv, svg};
 
-/// Says what a program was played on.
+/// Describes the system on which a program was replayed.
 fn played_on(report: &ReplayReport) -> String {
     format!("nodes {}; network: {}", report.node, report.network)
 }

@@ -1,4 +1,4 @@
-//! Files that are written while a run goes on.
+//! Files that are written during a run.
 
 use std::io;
 
@@ -11,18 +11,18 @@ use hayase::units::Time;
 use hayase_output::csv::{Activities, JobMessages, MessagesBeside, Transfers};
 use hayase_output::trace::Trace;
 
-/// File that takes what happens, piece by piece.
+/// File that receives the events of a run piece by piece.
 pub trait Stream {
-    /// Takes a delivered message.
+    /// Receives a delivered message.
     fn message(&mut self, _message: &MessageRecord) {}
 
-    /// Takes what a rank did.
+    /// Receives an activity of a rank.
     fn activity(&mut self, _activity: &Activity) {}
 
-    /// Takes a received message of a program.
+    /// Receives a received message of a program.
     fn transfer(&mut self, _transfer: &Transfer) {}
 
-    /// Takes a border of a region.
+    /// Receives a border of a region.
     fn mark(&mut self, _rank: RankId, _mark: &Mark, _time: Time) {}
 
     /// True if the file cannot be written.
@@ -30,11 +30,11 @@ pub trait Stream {
         false
     }
 
-    /// Writes what is left.
+    /// Writes the rest and returns the file.
     fn finish(self: Box<Self>) -> io::Result<AtomicFile>;
 }
 
-/// Implements [`Stream`] by the methods of a type: what it takes, and whether it tells of failure.
+/// Implements [`Stream`] by the methods of a type.
 macro_rules! stream {
     ($stream:ty: $($takes:ident($($what:ident: $of:ty),*) by $write:ident),* $(=> $failed:ident)?) => {
         impl Stream for $stream {

@@ -1,4 +1,4 @@
-//! What can be typed after `hayase predict`.
+//! Arguments of `hayase predict`.
 
 use clap::{Args, ValueHint};
 
@@ -36,19 +36,19 @@ pub struct PredictArgs {
     /// The data sets.
     #[command(flatten)]
     pub data: DataArgs,
-    /// What becomes of data of an incomplete recording.
+    /// Treatment of data of an incomplete recording.
     #[command(flatten)]
     pub strictness: Strictness,
-    /// What it is played on, where that is no communication data.
+    /// System of the prediction, instead of communication data.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// With how many seeds.
+    /// Number of seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
-    /// What a timeline shows.
+    /// Window of a timeline.
     #[command(flatten)]
     pub window: WindowArgs,
 }
@@ -59,20 +59,22 @@ pub struct DataArgs {
     /// Program data (`hayase program fold`).
     #[arg(long, value_name = "PROG", required = true, value_hint = ValueHint::FilePath)]
     pub program: Option<String>,
-    /// Computation data: one for all ranks, or for ranks each: 0-7=a.comp,8-15=b.comp.
+    /// Computation data: one file for all ranks, or one for each set of ranks: 0-7=a.comp,8-15=b.comp.
     #[arg(long, value_name = "COMP|RANKS=COMP,...", required = true)]
     pub computation: Option<String>,
-    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without
-    /// contention. One for all pairs of ranks, and others for some: within.comm,0-7:8-15=between.comm or
-    /// between.comm,node:8=within.comm (pairs: 0-7:8-15 both ways, 0-7>8-15 one way, 0-7 among these, node:8 among each
-    /// 8; sets 0-3+8; the last that names a pair holds).
+    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes,
+    /// without contention. Give one file for all pairs of ranks, and others for some pairs:
+    /// within.comm,0-7:8-15=between.comm or between.comm,node:8=within.comm. Pairs are 0-7:8-15 (both ways),
+    /// 0-7>8-15 (one way), 0-7 (among these) or node:8 (among each 8); a set may be 0-3+8. The last entry
+    /// that names a pair counts.
     #[arg(long, value_name = "COMM|COMM,PAIRS=COMM,...")]
     pub communication: Option<String>,
-    /// A factor for the times of blocks, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8 (default: 1).
+    /// Scale the times of blocks by a factor, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8
+    /// (default: 1).
     #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...")]
     pub scale: Option<String>,
-    /// Which time each execution of a block takes: mean, line (where they follow one, else the mean; the default) or draw
-    /// (where they vary, one after another of eight that stand for all, in an order of --seed).
+    /// Time of each execution of a block: mean, line (a fitted line if the times follow one, else the mean;
+    /// the default) or draw (if they vary, from eight representative times in an order drawn by --seed).
     #[arg(long, value_name = "WHICH")]
     pub times: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `hayase predict`: how long a program takes, put together from its data sets.
+//! `hayase predict`: run time of a program, from its data sets.
 
 pub mod args;
 
@@ -21,8 +21,8 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     work::play_program(&played, &asked, args.strictness)
 }
 
-/// Says what is wrong with the recordings behind the data sets of a prediction, and how times were found; whether it is
-/// one.
+/// Reports the defects of the recordings behind the data sets of a prediction, and how times were found.
+/// Returns false if the work is no prediction.
 pub(super) fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> Result<bool, Failure> {
     let Some(origin) = &work.origin else { return Ok(false) };
     for (name, found) in &origin.caveats {

@@ -1,4 +1,4 @@
-//! What can be typed after `hayase program`.
+//! Arguments of `hayase program`.
 
 use std::path::PathBuf;
 
@@ -33,12 +33,12 @@ Yours: lu.prog (what `hayase program fold` wrote)";
 /// `hayase program`.
 #[derive(Subcommand, Debug)]
 pub enum ProgramVerb {
-    /// Make program data and computation data of a trace: loops folded, the times of blocks beside them.
+    /// Make program data and computation data from a trace: folded loops, and the times of blocks.
     #[command(after_help = FOLD_EXAMPLES)]
     Fold(FoldArgs),
-    /// Show program data: loops, operations, blocks, call sites; with computation data also their times.
+    /// Show program data: loops, operations, blocks and call sites, with computation data also their times.
     Show(ShowArgs),
-    /// Write the same program with more (or fewer) iterations of a loop.
+    /// Write a copy of the program data with more or fewer iterations of a loop.
     #[command(after_help = EXTEND_EXAMPLES)]
     Extend(ExtendArgs),
 }
@@ -46,13 +46,13 @@ pub enum ProgramVerb {
 /// `hayase program fold`.
 #[derive(Args, Debug)]
 pub struct FoldArgs {
-    /// Which trace.
+    /// The trace.
     #[command(flatten)]
     pub input: TraceArgs,
-    /// One time for all ranks that do the same, instead of one for each rank.
+    /// Keep one time for all ranks that do the same, instead of one for each rank.
     #[arg(long)]
     pub pooled: bool,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
@@ -66,13 +66,13 @@ pub struct ShowArgs {
     /// Computation data: the mean time of each block, and how often it ran.
     #[arg(long, value_name = "COMP", value_hint = ValueHint::FilePath)]
     pub computation: Option<PathBuf>,
-    /// Only what this rank does.
+    /// Show only the program of this rank.
     #[arg(value_parser = typed::whole::<u32>, long, value_name = "RANK")]
     pub rank: Option<u32>,
-    /// What becomes of data of an incomplete recording.
+    /// Treatment of data of an incomplete recording.
     #[command(flatten)]
     pub strictness: Strictness,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
@@ -83,16 +83,16 @@ pub struct ExtendArgs {
     /// Program data.
     #[arg(value_name = "PROG", value_hint = ValueHint::FilePath)]
     pub program: PathBuf,
-    /// A loop (`hayase program show`; may be repeated).
+    /// The loop to change (`hayase program show` lists them; may be repeated).
     #[arg(long = "loop", value_name = "NAME", required = true)]
     pub loops: Vec<String>,
-    /// How many iterations it is to have: 10x (times those that it has) or a number.
+    /// New number of iterations: a number, or a factor such as 10x.
     #[arg(long, value_name = "N|Nx", value_parser = iterations)]
     pub iterations: hayase::prediction::program::extend::Iterations,
     /// The file to write: x.prog, x.prog.zst.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// What becomes of data of an incomplete recording.
+    /// Treatment of data of an incomplete recording.
     #[command(flatten)]
     pub strictness: Strictness,
 }

@@ -1,4 +1,4 @@
-//! `hayase program`: program data and computation data, made of a trace, shown, extended.
+//! `hayase program`: makes program and computation data from a trace, shows and extends them.
 
 pub mod args;
 
@@ -25,7 +25,7 @@ use hayase::units::Bytes;
 use hayase_output::table;
 use hayase_output::table::Answer;
 
-/// What a file holds, by its name, and whether it is compressed.
+/// Content of a file by its name; true if it is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Program,
@@ -55,7 +55,7 @@ pub fn program(verb: &ProgramVerb, voice: Voice) -> Result<End, Failure> {
     }
 }
 
-/// What folding gave, as data.
+/// Result of folding, as data.
 #[derive(Serialize)]
 struct FoldReport {
     schema: &'static str,
@@ -64,7 +64,7 @@ struct FoldReport {
     caveats: Caveats,
     ranks: u32,
     operations: u64,
-    /// Operations and loops of the folded program, over all groups.
+    /// Number of operations and loops of the folded program, over all groups.
     steps: usize,
     loops: u32,
     groups: usize,
@@ -72,7 +72,7 @@ struct FoldReport {
     /// Sizes of the trace and of the program data as text \[B\].
     trace_bytes: Option<u64>,
     program_bytes: u64,
-    /// All computation of all ranks \[s\].
+    /// Computation time of all ranks together \[s\].
     computed_s: f64,
     variation: Variation,
 }
@@ -139,9 +139,9 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
 struct Run {
     folded: Folded,
     name: String,
-    /// Where it is from.
+    /// Origin of the run.
     notes: Vec<(String, String)>,
-    /// Borders of regions, of all ranks.
+    /// Number of region borders of all ranks.
     borders: u64,
     caveats: Caveats,
 }
@@ -170,7 +170,7 @@ fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
     read().map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
 }
 
-/// The size of a trace \[B\].
+/// Returns the size of a trace \[B\].
 fn size(path: &Path) -> Option<u64> {
     let metadata = fs::metadata(path).ok()?;
     if !metadata.is_dir() {
@@ -196,7 +196,7 @@ fn write(file: Opened, compressed: bool, write: &dyn Fn(&mut dyn Write) -> io::R
     })
 }
 
-/// For a terminal.
+/// Returns the answer for a terminal.
 fn page(report: &FoldReport) -> Answer {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", table::printable(&report.trace)));

@@ -1,4 +1,4 @@
-//! What can be typed after `hayase record`.
+//! Arguments of `hayase record`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -35,23 +35,24 @@ pub struct RecordArgs {
     /// The folder to record into.
     #[arg(short, long, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
-    /// Replace a recording that is there; any other folder with something in it is left alone.
+    /// Replace an existing recording; a folder with other files is never replaced.
     #[arg(long)]
     pub force: bool,
-    /// Execute one rank at a time, for programs of more ranks than there are cores: they do not slow each other down.
+    /// Execute one rank at a time, so that more ranks than cores do not slow each other down.
     #[arg(long)]
     pub token: bool,
-    /// Which time between calls is computation: cpu (the processor time of the thread), auto (that, and the time in
-    /// which it slept or waited for files or others, but not for a core) or wall (all of it).
+    /// Clock for the computation between calls: cpu (processor time of the thread), auto (also time spent
+    /// sleeping or waiting for files or other threads, but not for a core) or wall (all time).
     #[arg(long, value_enum, value_name = "CLOCK", default_value_t = Clock::Auto, hide_possible_values = true)]
     pub clock: Clock,
-    /// Stop recording, not the program, after this time ("30 s") or so many calls of a rank ("100000").
+    /// Stop recording, but not the program, after this time ("30 s") or number of calls of a rank ("100000").
     #[arg(long, value_name = "TIME|CALLS", value_parser = stop_after)]
     pub stop_after: Option<StopAfter>,
-    /// Keep so many callers of each place that calls MPI, 64 at most: they tell apart calls from one line of a library.
+    /// Record this number of callers of each place that calls MPI, at most 64; they tell apart calls from one
+    /// line of a library.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = up_to::<u32, 64>)]
     pub depth: u32,
-    /// Also record which memory is accessed between calls; the program must be instrumented for it.
+    /// Record the memory accesses between calls too; the program must be instrumented.
     #[arg(long)]
     pub memory: bool,
     /// The command: a launcher and its program, or a program by itself.
@@ -60,19 +61,19 @@ pub struct RecordArgs {
     pub command: Vec<OsString>,
 }
 
-/// What computation is measured by.
+/// Clock that measures computation.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
     /// Processor time of the thread.
     Cpu,
-    /// Processor time, and time blocked outside of MPI.
+    /// Processor time, and time blocked outside MPI.
     Auto,
-    /// Real time.
+    /// Wall-clock time.
     Wall,
 }
 
 impl Clock {
-    /// As the recorder is told.
+    /// Returns the name that the recorder understands.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -82,12 +83,12 @@ impl Clock {
     }
 }
 
-/// When recording stops.
+/// Limit at which recording stops.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum StopAfter {
-    /// After so long.
+    /// Stop after this time.
     Time(Duration),
-    /// After so many calls of a rank.
+    /// Stop after this number of calls of a rank.
     Calls(u64),
 }
 

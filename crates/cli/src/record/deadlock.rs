@@ -1,12 +1,12 @@
-//! A program that deadlocked while it was recorded: what the recorder says of it, with lines of the source.
+//! Deadlock of a program during its recording: the recorder's report with source lines.
 
 use std::fs;
 use std::path::Path;
 
 use hayase_capture::sites::Resolved;
 
-/// What the recorder left in the folder, if it found a deadlock: a line a rank, `rank 3: Recv waits for ..., at a+0x12
-/// (0x5512, site 4)`.
+/// Returns the recorder's report of a deadlock, if it found one: a line for each rank, `rank 3: Recv waits
+/// for ..., at a+0x12 (0x5512, site 4)`.
 pub fn read(folder: &Path, sites: &Resolved) -> Option<String> {
     let text = fs::read_to_string(folder.join("deadlock")).ok()?;
     let lines: Vec<String> = text.trim_end().lines().map(|line| named(line, sites)).collect();
@@ -14,7 +14,7 @@ pub fn read(folder: &Path, sites: &Resolved) -> Option<String> {
     Some(first.into_iter().chain(lines.into_iter().skip(1)).collect::<Vec<_>>().join("\n"))
 }
 
-/// The line with the name of its place, as far as the place is known.
+/// Returns the line with the name of its place, if the place is known.
 fn named(line: &str, sites: &Resolved) -> String {
     let name = || {
         let rank = line.trim_start().strip_prefix("rank ")?.split(':').next()?.parse().ok()?;

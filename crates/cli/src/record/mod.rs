@@ -1,4 +1,4 @@
-//! `hayase record`: runs a command, records the MPI calls of all its ranks, and says what was caught.
+//! `hayase record`: runs a command, records the MPI calls of all its ranks and summarizes them.
 
 pub mod args;
 mod deadlock;
@@ -21,10 +21,10 @@ use hayase_capture::folder::{self, Provenance, TargetContent, Unfinished};
 use hayase_capture::launch::{Launch, RecorderOptions};
 use hayase_capture::{library, sites};
 
-/// How often it is looked whether the command has ended.
+/// Interval at which the command is checked for its end.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Records.
+/// Records a run.
 pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     check_output(args)?;
     let launch = Launch::new(&args.command).ok_or_else(|| no_program(args))?;
@@ -122,7 +122,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// Whether the recording may be called what it shall be called.
+/// Checks that the output folder may be used.
 fn check_output(args: &RecordArgs) -> Result<(), Diagnostic> {
     let name = args.output.display();
     match TargetContent::of_path(&args.output) {
@@ -141,7 +141,7 @@ fn no_program(args: &RecordArgs) -> Diagnostic {
     diagnostic.help("after -- comes the command to record: hayase record -o run -- mpirun -np 4 ./program")
 }
 
-/// Waits for the command; where it is to stop, sees that it hears of it.
+/// Waits for the command, and forwards a request to stop.
 fn wait(mut child: Child, stop: &AtomicBool) -> io::Result<ExitStatus> {
     let mut told = false;
     loop {
@@ -162,7 +162,7 @@ fn wait(mut child: Child, stop: &AtomicBool) -> io::Result<ExitStatus> {
     }
 }
 
-/// Whether this process is of the group that a terminal sends its signals to.
+/// Returns true if this process is in the foreground group, which receives the signals of the terminal.
 fn in_foreground() -> bool {
     let group = rustix::process::getpgrp();
     let of = |is_terminal: bool, foreground: rustix::io::Result<Pid>| is_terminal && foreground == Ok(group);

@@ -1,4 +1,4 @@
-//! Why nothing was recorded, as far as it can be found out.
+//! Explanation of an empty recording.
 
 use std::process::ExitStatus;
 
@@ -6,10 +6,10 @@ use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase_capture::executable::obstacle;
 use hayase_capture::launch::{Launch, Launcher};
 
-/// Words by which launchers are told to keep the environment to themselves.
+/// Launcher options that do not pass the environment on.
 const SCRUBBING: &[&str] = &["-genvnone", "-envnone", "-genvlist", "-envlist", "--export=NONE", "--export=none"];
 
-/// How a command ended: `exit code 3`, `signal 9`.
+/// Describes the end of a command: `exit code 3`, `signal 9`.
 pub fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
@@ -19,7 +19,7 @@ pub fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// The message.
+/// Returns the message.
 pub fn explain(launch: &Launch, status: ExitStatus, colour: bool) -> String {
     Invalid::from(why(launch, status)).show(colour)
 }

@@ -1,4 +1,4 @@
-//! What was caught, for the person who recorded.
+//! Summary of a recording.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use hayase_capture::folder::Provenance;
 use hayase_capture::sites::Resolved;
 use hayase_output::table::{fixed, grouped, printable};
 
-/// A few lines.
+/// Returns the summary in a few lines.
 pub fn page(caught: &RecordingContents, run: &Provenance, sites: &Resolved, output: &Path) -> String {
     let mut text = format!("recorded into `{}`\n", output.display());
     let mut fact = |name: &str, value: String| text += &format!("  {name:<12}{value}\n");

@@ -1,4 +1,4 @@
-//! What can be typed after `hayase replay` and `hayase machine`.
+//! Arguments of `hayase replay`, shared with other commands that replay programs.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ use hayase::program::Wildcards;
 use hayase::program::generate::Generator;
 use hayase::scenario::Loader;
 
-/// What stands below the options; the rules are those that there are.
+/// Returns the text below the options, with all rules.
 fn examples() -> String {
     format!("{EXAMPLES}\n\nPrograms by rule, with what holds where nothing is said:\n{}\n{FILES}", Generator::usage())
 }
@@ -54,56 +54,56 @@ pub struct ReplayArgs {
     /// The program: a trace or schedule (see `hayase trace info --help` for formats), or one by rule (see below).
     #[command(flatten)]
     pub input: TraceArgs,
-    /// What it is played on.
+    /// System on which the program runs.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// How long its messages are.
+    /// Fragmentation of messages.
     #[command(flatten)]
     pub fragment: FragmentArgs,
-    /// With how many seeds.
+    /// Number of seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
-    /// What a timeline shows.
+    /// Window of a timeline.
     #[command(flatten)]
     pub window: WindowArgs,
 }
 
-/// What a program is played on: nodes, fabric, and the speed of processors.
+/// System on which a program runs: nodes, fabric and processor speed.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Scenario")]
 pub struct PlayedOn {
     /// A scenario file.
     #[command(flatten)]
     pub beside: BesideArgs,
-    /// What holds for patterns too.
+    /// System on which the work runs.
     #[command(flatten)]
     pub system: SystemArgs,
-    /// How its ranks are played.
+    /// Execution of its ranks.
     #[command(flatten)]
     pub program: ProgramArgs,
 }
 
-/// How the ranks of a program are played.
+/// Execution of the ranks of a program.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Scenario")]
 pub struct ProgramArgs {
-    /// How fast processors are, relative to those of the recorded run (default: 1).
+    /// Speed of the processors relative to those of the recorded run (default: 1).
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub cpu_speed: Option<f64>,
-    /// Which message a receive with a wildcard takes (any source, any tag): recorded (that of the recorded run, the
-    /// default) or arrival (the first to arrive).
+    /// Message that a receive with a wildcard (any source, any tag) takes: recorded (the message of the
+    /// recorded run, the default) or arrival (the first to arrive).
     #[arg(long, value_parser = ["recorded", "arrival"], value_name = "WHICH", hide_possible_values = true)]
     pub wildcards: Option<String>,
-    /// Which part of it is looked at.
+    /// Part of the program to evaluate.
     #[command(flatten)]
     pub regions: RegionArgs,
 }
 
 impl PlayedOn {
-    /// The texts that they stand for; options override files.
+    /// Returns the loader of these options; options override files.
     pub fn loader(&self, voice: Voice) -> Loader {
         self.system.on(self.beside.loader(voice))
     }
@@ -116,16 +116,17 @@ impl ProgramArgs {
         self.regions.on(loader)
     }
 
-    /// Returns what receives take that left open from whom.
+    /// Returns the rule for receives with wildcards.
     pub fn wildcards(&self) -> Wildcards {
         if self.wildcards.as_deref() == Some("arrival") { Wildcards::Arrival } else { Wildcards::Recorded }
     }
 }
 
-/// How long the messages of a program are.
+/// Fragmentation of the messages of a program.
 #[derive(Args, Clone, Debug, Default)]
 pub struct FragmentArgs {
-    /// Send messages longer than this in pieces of this size, and receive them so (not those of collective operations).
+    /// Send and receive messages longer than this in pieces of this size (except those of collective
+    /// operations).
     #[arg(long, value_name = "SIZE", help_heading = "Scenario")]
     pub fragment: Option<String>,
 }

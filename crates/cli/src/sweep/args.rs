@@ -1,4 +1,4 @@
-//! What can be typed behind `hayase sweep`.
+//! Arguments of `hayase sweep`.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -43,55 +43,57 @@ deadlocked is a line as well. Ctrl-C and kill -9 lose the points under way, and 
 #[derive(Args, Debug)]
 #[command(after_help = SWEEP_EXAMPLES)]
 pub struct SweepArgs {
-    /// The plan: a scenario file with a table [grid] of what is varied.
+    /// The plan: a scenario file with a table [grid] of the keys to vary.
     #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub plan: PathBuf,
-    /// The folder in which results are kept; also a picture of them, or a table (see below; may be repeated).
+    /// Keep results in this folder; also the name of a picture or table (see below; may be repeated).
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::AnyPath)]
     pub output: Vec<PathBuf>,
     /// Run one part of the points: 3/64 is the fourth of 64.
     #[arg(long, value_name = "I/N", conflicts_with_all = ["count", "merge"])]
     pub shard: Option<Shard>,
-    /// Run nothing: count the points, those that are done, failed and missing, and say how long the rest takes.
+    /// Run nothing: count the points that are done, failed and missing, and estimate the time of the rest.
     #[arg(long)]
     pub count: bool,
-    /// Run nothing: write what is done, the rows in the order of the plan, or a picture (see below; may be repeated).
+    /// Run nothing: write the finished points as a table in the order of the plan, or as a picture (see
+    /// below; may be repeated).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub merge: Vec<PathBuf>,
-    /// Run what is missing before --best and --sensitivity, which by themselves show what is done.
+    /// Run missing points before --best and --sensitivity, which otherwise show finished points only.
     #[arg(long, conflicts_with_all = ["count", "merge"])]
     pub run: bool,
-    /// Run nothing: show the configurations with the least mean makespans.
+    /// Run nothing: show this number of configurations with the smallest mean makespans.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10", require_equals = true)]
     pub best: Option<NonZeroU32>,
-    /// Run nothing: show which key matters how much: which part of the variance of log(makespan) goes with it alone.
+    /// Run nothing: show the influence of each key, as the part of the variance of log(makespan) that it
+    /// explains alone.
     #[arg(long)]
     pub sensitivity: bool,
-    /// Find from which value of the first key on another value of the second is the best, to 1 %: values between those
-    /// of the plan are run, too.
+    /// Find the values of the first key at which the best value of the second changes, to 1 %. Values between
+    /// those of the plan are run too.
     #[arg(long, value_name = "KEY,KEY", value_parser = two_keys, conflicts_with = "shard")]
     pub crossings: Option<(String, String)>,
-    /// What a point costs, for pareto.svg: a key with numbers, or a figure that the plan keeps.
+    /// Cost of a point for pareto.svg: a key with numbers, or a figure that the plan keeps.
     #[arg(long, value_name = "KEY")]
     pub cost: Option<String>,
-    /// Write the script by which this engine runs all shards, each of 30 to 60 minutes, -j threads each.
+    /// Write a script by which this engine runs all shards, each of 30 to 60 minutes with -j threads.
     #[arg(long, value_enum, value_name = "ENGINE", hide_possible_values = true,
           conflicts_with_all = ["shard", "count", "merge", "crossings"],
           long_help = "Write the script by which an engine runs all shards, each of 30 to 60 minutes, -j threads each: \
                        slurm (sbatch) or hq (HyperQueue)")]
     pub submit: Option<Engine>,
-    /// Submit the script, too.
+    /// Submit the script too.
     #[arg(long, requires = "submit")]
     pub go: bool,
-    /// Run points again that failed.
+    /// Run failed points again.
     #[arg(long, conflicts_with_all = ["count", "merge"])]
     pub retry_failed: bool,
-    /// Threads to use (default: one for each core).
+    /// Number of threads (default: one for each core).
     #[arg(short = 'j', long, value_name = "N", help_heading = "Output")]
     pub threads: Option<NonZeroU32>,
 }
 
-/// An engine that starts processes.
+/// Batch system that starts processes.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engine {
     /// Slurm: an array of `sbatch`.
@@ -100,7 +102,7 @@ pub enum Engine {
     Hq,
 }
 
-/// The keys of `--crossings`: `size,pattern`.
+/// Parses the keys of `--crossings`: `size,pattern`.
 fn two_keys(text: &str) -> Result<(String, String), String> {
     match text.split_once(',') {
         Some((over, of)) if over.trim() == of.trim() => {

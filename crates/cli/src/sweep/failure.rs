@@ -1,10 +1,10 @@
-//! Failures of the folder in which results are kept.
+//! Failures of the results folder.
 
 use super::super::{Failure, reason};
 use hayase::diagnostic::Diagnostic;
 use hayase::plan::StoreError;
 
-/// What is said of it.
+/// Converts an error of the results folder.
 pub(super) fn store(error: StoreError) -> Failure {
     match error {
         StoreError::Invalid(invalid) => invalid.into(),

@@ -19,10 +19,10 @@ use args::SweepArgs;
 use failure::store;
 use views::Kind;
 
-/// To which part of themselves crossings are found.
+/// Relative precision of crossings.
 const CROSSING: f64 = 0.01;
 
-/// Runs, counts, merges and shows.
+/// Runs the points of a plan, or counts, merges or shows them.
 pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     let (folder, views) = outputs(args)?;
     options::begin(args.threads)?;
@@ -105,7 +105,7 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
     Ok(end)
 }
 
-/// The folder, and the pictures: their names tell them apart.
+/// Splits the outputs by their names into the results folder and pictures.
 fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
     let has_end = |path: &Path| ["svg", "csv", "json", "parquet"].contains(&extension(path).as_str());
     let is_view = |path: &&PathBuf| has_end(path) || parts(path).0.is_some();
@@ -137,7 +137,7 @@ fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
     if diagnostics.is_empty() { Ok((folder, views)) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
 }
 
-/// The mistake of naming a file where a folder is expected.
+/// Returns the mistake of naming a file as the results folder.
 fn not_a_folder(path: &Path, plan: &Path) -> Diagnostic {
     let diagnostic = match same_file(path, plan) {
         true => Diagnostic::new("output-is-input", format!("`{}` is the plan itself", path.display())),
@@ -166,7 +166,7 @@ fn write(path: &Path, kind: Kind, plan: &Plan, folder: &Path, args: &SweepArgs, 
     Ok(())
 }
 
-/// `1,000 points: 998 run, 2 of them failed`.
+/// Returns text such as `1,000 points: 998 run, 2 of them failed`.
 fn in_words(ran: &RunSummary, args: &SweepArgs) -> String {
     let shard = args.shard.map(|shard| format!("shard {}/{}: ", shard.index, shard.of)).unwrap_or_default();
     let failed = if ran.failed > 0 { format!(", {} of them failed", grouped(ran.failed)) } else { String::new() };

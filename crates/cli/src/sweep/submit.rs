@@ -1,4 +1,4 @@
-//! `hayase sweep --submit`: the script by which an engine starts all shards.
+//! `hayase sweep --submit`: the script by which a batch system starts all shards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use hayase::plan::{self, Plan, RunControl, Shard};
 use hayase::units::count;
 use hayase_output::table::grouped;
 
-/// How long a task takes \[s\]: long enough that starting it costs nothing, short enough that losing it does not
-/// either.
+/// Target time of a task \[s\]: long enough to make its start negligible, and short enough to lose little if
+/// it fails.
 const CHUNK: f64 = 45.0 * 60.0;
-/// Tasks of an array at most: Slurm's `MaxArraySize` is 1001 where nobody has changed it.
+/// Largest number of tasks in an array: Slurm's default `MaxArraySize` is 1001.
 const MOST_TASKS: u64 = 1000;
-/// Points that are run to see how long one takes, where none is there.
+/// Number of points run to estimate the time of one, if none is finished.
 const PILOT: u64 = 64;
 
-/// How the points are divided.
+/// Division of the points into tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Chunks {
     shards: u64,
     threads: u64,
-    /// What each is allowed to take \[min\]: twice what it should, and half an hour.
+    /// Time limit of each task \[min\]: twice its estimate plus half an hour.
     minutes: u64,
 }
 
 impl Chunks {
-    /// For points that take so long in all, one after another \[s\].
+    /// Divides points with this total time on one thread \[s\].
     fn of(work_s: f64, points: u64, threads: u64) -> Self {
         let all = work_s / threads as f64;
         let shards = ((all / CHUNK).ceil() as u64).clamp(1, MOST_TASKS.min(points.max(1)));
@@ -40,7 +40,7 @@ impl Chunks {
     }
 }
 
-/// Writes the script, and submits it where that is asked for.
+/// Writes the script, and submits it on request.
 pub(super) fn submit(
     engine: Engine,
     args: &SweepArgs,
@@ -88,7 +88,7 @@ pub(super) fn submit(
     }
 }
 
-/// A word for a shell.
+/// Quotes a word for a shell.
 fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

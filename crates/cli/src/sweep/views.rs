@@ -1,4 +1,4 @@
-//! What a sweep shows: pictures, and where lines cross.
+//! Views of a sweep: pictures and crossings.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use hayase::plan::{self, Columns, Crossing, Means, Plan};
 use hayase_output::svg;
 
 outputs! {
-    /// Contents of a file, by its name.
+    /// Content of an output file, by its name.
     pub(super) enum Kind {
         Csv: "x.csv",
         Json: "x.json",
@@ -22,7 +22,7 @@ outputs! {
 }
 
 impl Kind {
-    /// Returns how rows are written; nothing for a picture.
+    /// Returns the columns of a table, or `None` for a picture.
     pub fn columns(self) -> Option<Columns> {
         match self {
             Self::Csv => Some(Columns::Csv),
@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// A picture of what is done.
+/// Draws a picture of the finished points.
 pub(super) fn picture(
     kind: Kind,
     plan: &Plan,
@@ -62,7 +62,7 @@ pub(super) fn picture(
     drawn.map_err(undrawn)
 }
 
-/// From where on what is best, in sentences.
+/// Describes crossings in sentences.
 pub(super) fn crossings(means: &Means, keys: [usize; 2], found: &[Crossing]) -> String {
     let unit = means.keys[keys[0]].unit;
     let number = |value: f64| svg::number(value, unit);
@@ -86,7 +86,7 @@ pub(super) fn crossings(means: &Means, keys: [usize; 2], found: &[Crossing]) -> 
     text
 }
 
-/// The values of the other keys, before what holds with them.
+/// Returns the values of the other keys as a prefix.
 fn named(rest: &[(String, String)]) -> String {
     let rest: Vec<String> = rest.iter().map(|(key, value)| format!("{key} {value}")).collect();
     if rest.is_empty() { String::new() } else { format!("{}: ", rest.join(", ")) }

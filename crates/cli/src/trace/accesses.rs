@@ -1,4 +1,4 @@
-//! Where in the program memory is accessed, of runs that were recorded with `--memory`.
+//! Places of the program that access memory, for runs recorded with `--memory`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,33 +15,33 @@ use hayase::diagnostic::Diagnostic;
 /// Accesses from a site, in one direction.
 #[derive(Serialize)]
 pub struct AccessSite {
-    /// `file:line (function)`, the function that was called, or an address.
+    /// Place: `file:line (function)`, the called function, or an address.
     pub site: String,
-    /// `read`, `write`, or `call` of a function whose accesses are not known.
+    /// Kind of access: `read`, `write`, or `call` for a function whose accesses are unknown.
     pub access: &'static str,
-    /// On how many ranks.
+    /// Number of ranks with such accesses.
     pub ranks: u32,
-    /// How often.
+    /// Number of executions.
     pub count: u64,
 }
 
 /// Accesses of all ranks.
 #[derive(Default)]
 pub struct Accesses {
-    /// By place, those most often executed first.
+    /// Sites, most often executed first.
     pub sites: Vec<AccessSite>,
-    /// How many there are.
+    /// Number of accesses.
     pub count: u64,
-    /// The size of their files \[B\].
+    /// Size of their files \[B\].
     pub bytes: u64,
 }
 
-/// The accesses recorded beside the streams of a folder; `None`: there are none.
+/// Reads the accesses recorded in a folder; returns `None` if there are none.
 ///
-/// Memory: what is read ahead, and the sites.
+/// Memory: buffers for reading ahead, and the sites.
 ///
 /// # Errors
-/// A file cannot be read or is damaged. One that is cut off ends there.
+/// Fails if a file cannot be read or is damaged. A truncated file ends there.
 pub fn of(folder: &Path) -> Result<Option<Accesses>, Failure> {
     let files = files(folder);
     if files.is_empty() {
@@ -91,7 +91,7 @@ fn files(folder: &Path) -> Vec<(u32, PathBuf)> {
     files
 }
 
-/// Sites of one place and direction together.
+/// Combines sites with the same place and direction.
 fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> {
     let name = names(folder);
     let mut places: BTreeMap<(String, &'static str), BTreeMap<u32, u64>> = BTreeMap::new();
@@ -125,7 +125,7 @@ fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> 
 /// Function that names an address of a rank.
 pub type Names = Box<dyn Fn(u32, u64) -> Option<String> + Sync>;
 
-/// The names of addresses of the recorded processes.
+/// Returns a function that names addresses of the recorded processes.
 #[cfg(unix)]
 pub fn names(folder: &Path) -> Names {
     use hayase_capture::folder::Provenance;

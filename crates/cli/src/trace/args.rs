@@ -1,4 +1,4 @@
-//! What can be typed after `hayase trace`.
+//! Arguments of `hayase trace`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::typed::whole;
 use hayase::diagnostic::{Diagnostic, Located, Sources, file_names};
 use hayase::trace::{Options, Trace};
 
-/// What traces are read; the help of every verb that reads one.
+/// Formats of traces, for the help of the commands that read them.
 const FORMATS: &str = "\
 Formats, told by content and then by name:
   .hyt, or a folder of them   Hayase's own: recorded calls
@@ -32,39 +32,40 @@ Files (-o), by name:
 /// `hayase trace`.
 #[derive(Subcommand, Debug)]
 pub enum TraceVerb {
-    /// Show what a trace holds: ranks, calls, bytes, times; and whether every receive can have a message.
+    /// Show the contents of a trace: ranks, calls, bytes, times, and receives without a message.
     #[command(after_help = format!("{FORMATS}\n\n{INFO_FILES}"))]
     Info(TraceInfoArgs),
-    /// Show where in the program calls are made: file, line and function, how often, how much, how long.
+    /// Show the places of the program that make calls: file, line and function, with counts, bytes and times.
     #[command(after_help = format!("{FORMATS}\n\n{SITES_FILES}"))]
     Sites(TraceSitesArgs),
-    /// Write a trace in another format.
+    /// Convert a trace to another format.
     #[command(after_help = FORMATS)]
     Convert(TraceConvertArgs),
 }
 
-/// Which trace, and how it is read.
+/// Trace, and options for reading it.
 #[derive(Args, Clone, Debug)]
 pub struct TraceArgs {
-    /// A trace or a schedule: a file, or a folder with a file for each rank; where it is played also a program by rule
-    /// (linear:ranks=64).
+    /// A trace or a schedule: a file, or a folder with a file for each rank. Commands that simulate it also
+    /// take a program by rule (linear:ranks=64).
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub trace: PathBuf,
-    /// How it is read.
+    /// Options for reading it.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// What becomes of one that is incomplete.
+    /// Treatment of incomplete recordings.
     #[command(flatten)]
     pub strictness: Strictness,
 }
 
-/// How a trace is read.
+/// Options for reading a trace.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ReadArgs {
-    /// Operations per second, for traces with operations in place of times (time-independent traces; default: 1e9).
+    /// Operations per second, for time-independent traces, which have operations instead of times (default:
+    /// 1e9).
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub flop_rate: Option<f64>,
-    /// Use a trace that ends early (.hyt) as far as it goes.
+    /// Use the readable part of a trace that ends early (.hyt).
     #[arg(long)]
     pub truncated: bool,
 }
@@ -72,13 +73,13 @@ pub struct ReadArgs {
 on_work!(ReadArgs: flop_rate, truncated);
 
 impl TraceArgs {
-    /// How it is read.
+    /// Options for reading it.
     pub fn options(&self) -> Options {
         let flop_rate = self.read.flop_rate.unwrap_or(Options::default().flop_rate);
         Options { flop_rate, truncated: self.read.truncated }
     }
 
-    /// Opens it.
+    /// Opens the trace.
     pub fn open<'a>(&self, sources: &'a Sources) -> Result<Trace<'a>, Diagnostic> {
         let path: Located<String> = file_names::text_of(&self.trace).into();
         Trace::open(sources, &path)
@@ -88,10 +89,10 @@ impl TraceArgs {
 /// `hayase trace info`.
 #[derive(Args, Debug)]
 pub struct TraceInfoArgs {
-    /// Which trace.
+    /// The trace.
     #[command(flatten)]
     pub input: TraceArgs,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
@@ -99,13 +100,13 @@ pub struct TraceInfoArgs {
 /// `hayase trace sites`.
 #[derive(Args, Debug)]
 pub struct TraceSitesArgs {
-    /// Which trace.
+    /// The trace.
     #[command(flatten)]
     pub input: TraceArgs,
-    /// Tell sites apart by so many of their callers, and show these.
+    /// Distinguish sites by this number of their callers, and show these.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>)]
     pub depth: u32,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
@@ -113,7 +114,7 @@ pub struct TraceSitesArgs {
 /// `hayase trace convert`.
 #[derive(Args, Debug)]
 pub struct TraceConvertArgs {
-    /// Which trace.
+    /// The trace.
     #[command(flatten)]
     pub input: TraceArgs,
     /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst.
@@ -121,7 +122,7 @@ pub struct TraceConvertArgs {
     pub output: PathBuf,
 }
 
-/// A rate above 0.
+/// Parses a rate above 0.
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate.is_finite() && rate >= 1.0 => Ok(rate),

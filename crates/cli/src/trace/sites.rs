@@ -1,4 +1,4 @@
-//! `hayase trace sites`: where in the program calls are made, and memory is accessed.
+//! `hayase trace sites`: places of the program that make calls and access memory.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +18,7 @@ struct Sites {
     schema: &'static str,
     name: String,
     sites: Vec<Site>,
-    /// Where memory is accessed; only of runs that were recorded so.
+    /// Places that access memory, if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<Vec<AccessSite>>,
     #[serde(flatten)]
@@ -28,9 +28,9 @@ struct Sites {
 /// A call from a site.
 #[derive(Serialize)]
 struct Site {
-    /// `file:line (function)` or what else is known; nothing where it is not.
+    /// Place: `file:line (function)` or whatever else is known of it.
     site: Option<String>,
-    /// Its callers, the first first, if they are asked for.
+    /// Callers from the nearest, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     callers: Option<Vec<String>>,
     call: &'static str,
@@ -40,7 +40,7 @@ struct Site {
     time_s: f64,
 }
 
-/// Shows them, most often called first.
+/// Shows the sites, most often called first.
 pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
     let offer = Listing::offer("trace sites");
     args.out.begin(&offer)?;
@@ -78,10 +78,10 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
 }
 
 impl Site {
-    /// The columns of a table of data.
+    /// Columns of the table as data.
     const COLUMNS: [&str; 7] = ["site", "call", "ranks", "count", "bytes", "time_s", "callers"];
 
-    /// What stands in them; callers with ` < ` between them.
+    /// Returns the cells of a row; callers are joined by ` < `.
     fn row(&self) -> Vec<Value> {
         let callers = self.callers.as_ref().map(|callers| callers.join(" < "));
         vec![
@@ -96,7 +96,7 @@ impl Site {
     }
 }
 
-/// For a terminal.
+/// Returns the answer for a terminal.
 fn table(report: &Sites) -> Answer {
     let mut grid = Grid::new()
         .text("site")

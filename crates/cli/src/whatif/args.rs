@@ -1,4 +1,4 @@
-//! What can be typed after `hayase whatif`.
+//! Arguments of `hayase whatif`.
 
 use clap::Args;
 
@@ -33,18 +33,19 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WhatIfArgs {
-    /// The work: a trace, a schedule or a program by rule, as for `hayase replay`; a scenario file or its report,
-    /// whatever it names; or a named pattern.
+    /// The work: a trace, a schedule or a program by rule, as for `hayase replay`; a scenario file or a
+    /// report; or a named pattern.
     #[command(flatten)]
     pub input: TraceArgs,
-    /// A parameter of the node model (L, o, S ...: case matters), a key of a scenario (topology.torus.bandwidth) or
-    /// cpu-speed, and its values (may be repeated; without, every parameter is halved and doubled).
+    /// Vary a parameter of the node model (L, o, S ...: case matters), a key of a scenario
+    /// (topology.torus.bandwidth) or cpu-speed over these values (may be repeated; default: halve and double
+    /// every parameter).
     #[arg(long, value_name = "PARAM=VALUES")]
     pub vary: Vec<String>,
-    /// What it is played on.
+    /// System on which the program runs.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// Where results go.
+    /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }

@@ -1,4 +1,5 @@
-//! `hayase whatif`: which parameters of nodes and network matter for a program, and what any network could bring.
+//! `hayase whatif`: influence of node and network parameters on a program, and the largest gain from any
+//! network.
 
 pub mod args;
 mod vary;
@@ -17,7 +18,7 @@ use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
 use hayase_output::{csv, json, svg, table};
 
 outputs! {
-    /// Contents of a file, by its name.
+    /// Content of an output file, by its name.
     enum Kind {
         Chart: "x.svg",
         Csv: "x.csv",
@@ -27,7 +28,7 @@ outputs! {
 
 const OFFER: Offer<Kind> = Offer { verb: "whatif", names: Kind::NAMES, json: Ok(()), csv: Ok(()), threads: true };
 
-/// Runs any work with one parameter changed at a time.
+/// Runs work with one parameter changed at a time.
 pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let on = args.on.loader(voice);
@@ -73,8 +74,8 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     Ok(if report.complete { End::Done } else { End::Interrupted })
 }
 
-/// The texts with what is named, if that is a scenario (its file, or a report that holds one) or a pattern; a program
-/// is none of these.
+/// Adds the named work to the texts if it is a scenario (a file or a report) or a pattern; returns `None` for
+/// a program.
 fn named(args: &WhatIfArgs, loader: Loader) -> Option<Loader> {
     let path = &args.input.trace;
     let name = file_names::text_of(path);

@@ -1,4 +1,4 @@
-//! `--vary L=1us..10us`: parameters and their values, as typed.
+//! `--vary L=1us..10us`: parameters and their values on the command line.
 
 use serde_json::Value;
 
@@ -8,17 +8,17 @@ use hayase::scenario::{KEYS, Scenario, node_parameters};
 use hayase::simulation::Work;
 use hayase::sweep::whatif::{Amount, Change, Trial, Unit, Varied};
 
-/// Most values of a parameter.
+/// Largest number of values of a parameter.
 const MOST: usize = 1000;
 
-/// Values of a range without steps, but of sizes.
+/// Number of values of a range without a step, except for sizes.
 const POINTS: u32 = 7;
 
-/// The parameter that is none of a scenario.
+/// Name of the parameter that is not part of a scenario.
 const CPU_SPEED: &str = "cpu-speed";
 
-/// All that was typed, for what is played.
-/// Keys of the workload are parameters only where it is `named` by the texts of a scenario.
+/// Parses all `--vary` options for the work. Keys of the workload are parameters only if it is `named` by the
+/// texts of a scenario.
 pub fn varied(texts: &[String], base: &Scenario, named: bool) -> Result<Vec<Varied>, Invalid> {
     let mut sources = Sources::default();
     let mut diagnostics = Vec::new();
@@ -34,15 +34,15 @@ pub fn varied(texts: &[String], base: &Scenario, named: bool) -> Result<Vec<Vari
     if diagnostics.is_empty() { Ok(all) } else { Err(Invalid { diagnostics, sources }) }
 }
 
-/// One of them, and where it is kept.
+/// One `--vary` option with its source.
 struct Typed<'a> {
     text: &'a str,
     at: usize,
-    /// Whether keys of the workload are known.
+    /// True if keys of the workload are known.
     named: bool,
 }
 
-/// Where a parameter is set.
+/// Place where a parameter is set.
 enum Target {
     CpuSpeed,
     Key(String),
@@ -76,7 +76,7 @@ impl Typed<'_> {
         Ok(Varied { parameter: name.to_owned(), base: unchanged, trials })
     }
 
-    /// The place of a piece of the text.
+    /// Returns the place of a piece of the text.
     fn span(&self, piece: &str) -> Span {
         // Pieces are slices of the text; where one is not, the whole text is meant.
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
@@ -86,7 +86,7 @@ impl Typed<'_> {
         }
     }
 
-    /// What a name means, and the unchanged value.
+    /// Returns the parameter with this name, and its unchanged value.
     fn target(&self, name: &str, base: &Scenario) -> Result<(Target, Option<String>), Diagnostic> {
         if name == CPU_SPEED {
             let Work::Program(program) = base.work() else {
@@ -132,7 +132,7 @@ impl Typed<'_> {
         }
     }
 
-    /// One value.
+    /// Parses one value.
     fn one(&self, value: &str, target: &Target) -> Result<Trial, Diagnostic> {
         if value.is_empty() {
             return Err(Diagnostic::new("bad-range", format!("`{}` lacks a value", self.text)).at(self.span(self.text)));
@@ -154,7 +154,7 @@ impl Typed<'_> {
         Ok(Trial { value, number: amount.map(Amount::base), change })
     }
 
-    /// The values of a range, both ends among them.
+    /// Returns the values of a range, including both ends.
     #[expect(clippy::disallowed_methods, reason = "rounded to four digits, which are the same everywhere")]
     fn range(&self, first: &str, last: &str, step: Stride<'_>) -> Result<Vec<Amount>, Diagnostic> {
         let wrong = |piece: &str, message: String| {
@@ -206,7 +206,7 @@ impl Typed<'_> {
     }
 }
 
-/// From `a` to `b` at most, each made from its position and the one before it.
+/// Returns values from `a` to `b` at most, each made from its position and its predecessor.
 fn series(a: f64, b: f64, next: impl Fn(u32, f64) -> f64) -> Vec<f64> {
     let mut all = vec![a];
     for i in 1..=MOST as u32 {
@@ -219,7 +219,7 @@ fn series(a: f64, b: f64, next: impl Fn(u32, f64) -> f64) -> Vec<f64> {
     all
 }
 
-/// To four digits: nobody types more, and the last bits of a power are not the same everywhere.
+/// Rounds to four digits, because the last bits of a power differ between platforms.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
