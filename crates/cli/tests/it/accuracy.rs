@@ -1,4 +1,4 @@
-//! `hayase accuracy`, and what `run` and `compare` say of how good an answer is.
+//! Tests of `hayase accuracy`, and of the accuracy that `run` and `compare` report.
 
 use super::{Desk, FABRIC, MESSAGES};
 
@@ -53,7 +53,7 @@ fn table_json_csv_and_map_are_of_the_same_errors() {
     assert!(svg.contains("error of the makespan [%]") && svg.matches("<g><title>").count() == 8);
 }
 
-/// A map that was made by another version of the models is not what the program says of itself.
+/// The rows of the map must come from the current version of the models.
 #[test]
 fn rows_of_the_map_are_those_of_the_program() {
     const MAP: &str = include_str!("../../../../validation/accuracy/map.csv");

@@ -1,8 +1,8 @@
-//! Advice on programs that were written for it, each with its answers beside the code, derived by hand: the dependences
-//! of Gordini's figure 5, messages and collective operations that could be one, and near misses. Compiled, recorded
-//! with their accesses, advised.
+//! Advice on programs written for these tests, with expected answers beside the code, derived by hand. They
+//! contain the dependences of Gordini's figure 5, messages and collective operations that could be merged,
+//! and near misses. Each is compiled, recorded with its memory accesses, and advised.
 //!
-//! `tests/programs/cases/overlap.c` says how an answer is written.
+//! `tests/programs/cases/overlap.c` explains the format of an answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ impl Chain {
     }
 }
 
-/// The lines of a source that have names, and its answers.
+/// Named lines of a source, and its answers.
 struct Source {
     name: String,
     names: BTreeMap<u32, String>,
@@ -69,7 +69,7 @@ impl Source {
         lines.into_iter().map(|at| self.line(at)).collect::<Vec<_>>().join(", ")
     }
 
-    /// A finding as an answer is written.
+    /// Returns a finding in the format of an answer.
     fn written(&self, finding: &Finding) -> String {
         let of = |role: Role| finding.places.iter().filter(move |place| place.role == role);
         let Change::Program { edits, .. } = &finding.change else { panic!("{finding:?}") };
@@ -165,7 +165,7 @@ impl Source {
     }
 }
 
-/// Compiles a program of the cases, and records it; `None` if what that takes is not here.
+/// Compiles a program of the cases and records it; returns `None` if a tool is missing.
 pub fn recorded(name: &str, ranks: u32, chain: &Chain) -> Option<Desk> {
     if !chain.is_here() {
         return None;
@@ -195,7 +195,8 @@ pub fn advised(desk: &Desk, words: &str) -> serde_json::Value {
     desk.hayase(words).timeout(Duration::from_secs(120)).assert().success().json()
 }
 
-/// Compiles, records and advises a program; the findings of these rules must be its answers, all of them and no others.
+/// Compiles, records and advises a program, and checks that the findings of these rules are exactly its
+/// answers.
 fn answers_hold(name: &str, ranks: u32, rules: &[RuleId], chain: &Chain) {
     let Some(desk) = recorded(name, ranks, chain) else { return };
     let source = Source::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/cases").join(name));

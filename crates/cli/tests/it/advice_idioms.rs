@@ -1,5 +1,5 @@
-//! Advice on common idioms of MPI, in which the library and the language access memory too. Each program says what may
-//! be advised and what must not be; `tests/programs/cases/idioms/idioms.h` says how.
+//! Advice on common idioms of MPI in which the library and the language access memory too. Each program lists
+//! the advice that it allows and forbids; `tests/programs/cases/idioms/idioms.h` explains the format.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl Answers<'_> {
         })
     }
 
-    /// Returns the findings, or the proven ones, that say that a call, or a part of it, could pass a line.
+    /// Returns the findings, or the proven ones, by which a call or a part of it could pass a line.
     fn passing(&self, call: &str, part: Option<CallPart>, side: Role, line: &str, proven: bool) -> Vec<String> {
         let of_part = |finding: &Finding| match (&finding.change, part) {
             (Change::Program { edits, .. }, Some(wanted)) => {
@@ -51,7 +51,7 @@ impl Answers<'_> {
             .collect()
     }
 
-    /// Returns what is wrong about an answer.
+    /// Returns the mistake of an answer, if any.
     fn fails(&self, answer: &str) -> Option<String> {
         let words: Vec<&str> = answer.split_whitespace().collect();
         let part = match words.get(2) {
@@ -80,7 +80,7 @@ impl Answers<'_> {
     }
 }
 
-/// Compiles, records and advises a program under these compilers and libraries; all its answers must hold.
+/// Compiles, records and advises a program under these compilers and libraries, and checks all its answers.
 fn answers_hold(name: &str, ranks: u32, chains: &[Chain]) {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/cases/idioms").join(name);
     let text = std::fs::read_to_string(source).unwrap();

@@ -1,4 +1,4 @@
-//! Advice: what to change in a program, and what it would bring.
+//! Tests of advice: changes of a program and their gains.
 
 use super::{Desk, Said};
 use serde_json::Value;

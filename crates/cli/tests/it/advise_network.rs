@@ -1,6 +1,6 @@
-//! Advice that only a simulation gives: placements, algorithms of collective operations, latency, the eager limit. Each
-//! on a program for which the answer is known, and on one that is nearly the same and gets none; each gain is what
-//! `hayase replay` makes of the changed scenario.
+//! Advice that only a simulation gives: placements, algorithms of collective operations, latency, the eager
+//! limit. Each rule is tested on a program with a known answer, and on a similar one that gets none. Each
+//! gain equals that of `hayase replay` with the changed scenario.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ fn json(desk: &Desk, words: &str) -> Value {
     desk.hayase(words).assert().success().json()
 }
 
-/// The units of the times in a text.
+/// Returns the units of the times in a text.
 fn units(text: &str) -> BTreeSet<String> {
     let plain = |word: &str| word.trim_matches(|c: char| "(),;:.".contains(c)).to_owned();
     let words: Vec<String> = text.split_whitespace().map(plain).collect();
@@ -56,8 +56,8 @@ fn all_times_of_a_finding_have_one_unit_in_words_and_in_the_log() {
     }
 }
 
-/// Two ranks of which one computes longer than the other before they exchange messages, and one message for which the
-/// time is short.
+/// Returns a program of two ranks, one of which computes longer before they exchange messages, with one
+/// message that has too little time.
 fn halo() -> String {
     let mut text = "#hxtrace-text 1\n#title halo\n#ranks 2\n#gap_overhead_ns 0\n\
                     #columns op cpu_gap_ns peer tag bytes comm reqs site\n#site 0 a.c:1\n#site 1 a.c:2\n#site 2 a.c:3\n"
@@ -75,7 +75,7 @@ fn halo() -> String {
     text
 }
 
-/// The finding of a rule, if there is one.
+/// Returns the finding of a rule, if there is one.
 fn finding<'a>(advice: &'a Value, rule: &str) -> Option<&'a Value> {
     advice["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == rule)
 }
@@ -84,7 +84,7 @@ fn makespan(desk: &Desk, words: &str) -> f64 {
     json(desk, &format!("-q replay {words} --format json"))["makespan_s"].as_f64().unwrap()
 }
 
-/// A schedule: by rank, its lines.
+/// Returns a schedule from the lines of each rank.
 fn goal(ranks: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = String::new();
     let mut count = 0;
@@ -95,7 +95,8 @@ fn goal(ranks: impl Iterator<Item = Vec<String>>) -> String {
     format!("num_ranks {count}\n{text}")
 }
 
-/// Every rank sends 1 MB to the one `far` ranks further on and receives from the one before, four times.
+/// Returns a program in which each rank sends 1 MB four times to the rank `far` further on, and receives from
+/// the one `far` before.
 fn ring(far: u32) -> String {
     goal((0..RANKS).map(|rank| {
         let (to, from) = ((rank + far) % RANKS, (rank + RANKS - far) % RANKS);
@@ -152,7 +153,7 @@ fn a_ring_that_is_in_order_already_stays() {
     assert!((gain / 12e-3 - 1.0).abs() < 0.02, "{gain}");
 }
 
-/// Three reductions of 4 MB.
+/// Returns a program with three reductions of 4 MB.
 fn sums() -> String {
     let mut text = format!(
         "#hxtrace-text 1\n#title sums\n#ranks {RANKS}\n#gap_overhead_ns 0\n\

@@ -1,9 +1,8 @@
-//! Scenarios whose work is a program, and patterns on nodes that cost something: `run` plays them, seeds and reports
-//! included.
+//! Runs of scenarios with programs, and of patterns on nodes with costs, including seeds and reports.
 
 use super::{Desk, Said};
 
-/// One computes for a microsecond, then sends 1,000 bytes to the other.
+/// Program in which one rank computes for a microsecond, then sends 1,000 bytes to the other.
 pub const GOAL: &str = "\
 num_ranks 2
 rank 0 {
@@ -16,7 +15,7 @@ r: recv 1000b from 0 tag 3
 }
 ";
 
-/// o = 1 us, L = 10 us, nothing for bytes; everything is eager.
+/// Nodes with o = 1 us, L = 10 us, no cost per byte; all messages are eager.
 pub const NODES: &str = "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";
 
 fn makespan_us(desk: &Desk, words: &str) -> f64 {
@@ -202,7 +201,7 @@ fn on_nodes_that_cost_nothing_messages_go_as_soon_as_they_may() {
     }
 }
 
-/// Nodes with a network of their own take no fabric, so a pattern on them says how many ranks it has.
+/// Nodes with their own network take no fabric, so the pattern must give its number of ranks.
 #[test]
 fn patterns_run_on_the_network_of_their_nodes() {
     let desk = Desk::new()

@@ -1,8 +1,9 @@
-//! Parameters of a machine from measurements.
+//! Tests of fitting parameters of a machine to measurements.
 
 use super::Desk;
 
-/// Round trips and sends as LogGPS has them with the published parameters of Myrinet \[ns\], some per mille off.
+/// Returns round trips and sends under LogGPS with the published parameters of Myrinet \[ns\], some per mille
+/// off.
 fn measurements(with_sends: bool) -> String {
     let (latency, o, short, sync) = (850.0, 6730.0, 8191.0, 16_383.0);
     let mut text = String::from("bytes,work,time,call\n");

@@ -1,10 +1,10 @@
-//! The program inside a process that is another one, as the wheel for Python carries it.
+//! Program inside a host process, as in the wheel for Python.
 
 use std::ffi::OsString;
 
 use crate::Desk;
 
-/// The exit code of these words, in this process.
+/// Runs these arguments in this process and returns the exit code.
 fn inside(words: &[&str]) -> u8 {
     let program = ["/opt/my python/bin/python", "-m", "hayase"].map(OsString::from).to_vec();
     hayase_cli::main_of_another(words.iter().map(OsString::from), program)

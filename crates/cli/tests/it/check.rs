@@ -1,4 +1,4 @@
-//! `hayase check`.
+//! Tests of `hayase check`.
 
 use super::{Desk, FABRIC, MESSAGES, Said};
 use snapbox::str;
@@ -53,7 +53,7 @@ hint: edit `my.toml`, then `hayase run my.toml`
     desk.hayase("check my.toml").assert().success().stderr_eq("");
 }
 
-/// Every file that some verb reads can be checked, and is called what it is.
+/// Every file that some command reads can be checked, and is described by its kind.
 #[test]
 fn any_file_that_is_read_can_be_checked() {
     let desk = Desk::new()
@@ -118,7 +118,7 @@ fn mistakes_of_any_file_are_shown_where_they_are() {
     }
 }
 
-/// JSON that is written and holds no scenario is called what it is, wherever a scenario is expected.
+/// JSON output without a scenario is named by its kind wherever a scenario is expected.
 #[test]
 fn reports_without_a_scenario_are_called_what_they_are() {
     let desk = Desk::new().file("fabric.toml", FABRIC);

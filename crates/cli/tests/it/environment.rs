@@ -1,4 +1,4 @@
-//! Recording, of memory accesses too, leaves the floating-point environment of programs alone.
+//! Recording, also of memory accesses, leaves the floating-point environment of programs alone.
 
 use std::process::Command;
 use std::time::Duration;

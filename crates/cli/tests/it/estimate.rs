@@ -1,4 +1,4 @@
-//! `--estimate`: makespans with intervals from the beginning of a run, and what is run in full.
+//! Tests of `--estimate`: makespans with intervals from the beginning of a run, and work that is run in full.
 
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
-//! The examples of all help texts: pasted and run, or what is missing for that is said to be the reader's.
+//! Examples of all help texts: each runs as it stands, or the help says which files the reader must supply.
 
 use std::collections::BTreeSet;
 
 use super::{Desk, Said};
 
-/// Verbs whose examples start compilers, launchers or long measurements, or write into home folders.
+/// Commands whose examples start compilers, launchers or long measurements, or write into home folders.
 const NOT_HERE: [&str; 10] =
     ["cc", "fc", "wrap", "record", "measure", "bench", "validate", "completions", "man", "generate"];
 /// Endings of the names of input files.
@@ -17,10 +17,10 @@ fn help(verb: &str) -> String {
     Desk::new().hayase(&format!("{verb} --help")).env("COLUMNS", "200").assert().success().stdout()
 }
 
-/// Verbs that work and are not listed: others have taken their place.
+/// Hidden commands, which other commands have replaced.
 const HIDDEN: [&str; 7] = ["pattern", "machine", "preset", "explain", "completions", "man", "schema"];
 
-/// The verbs that a help text lists; those of the program stand in groups.
+/// Returns the commands that a help text lists; those of the program are in groups.
 fn listed(text: &str) -> Vec<String> {
     let first = if text.contains("\nSimulate:\n") { "Simulate:" } else { "Commands:" };
     let lines = text.lines().skip_while(|line| *line != first).skip(1);
@@ -33,7 +33,7 @@ fn listed(text: &str) -> Vec<String> {
     names.filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
-/// All verbs with their help texts; the program itself is the verb without a name.
+/// Returns all commands with their help texts; the program itself has an empty name.
 fn helps() -> Vec<(String, String)> {
     let mut found = vec![(String::new(), help(""))];
     found.extend(HIDDEN.map(|verb| (verb.to_owned(), help(verb))));
@@ -50,7 +50,7 @@ fn helps() -> Vec<(String, String)> {
     found
 }
 
-/// The words of each command of the examples, as a shell would divide them.
+/// Returns the words of each example command, split as in a shell.
 fn commands(help: &str) -> Vec<Vec<String>> {
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| !line.is_empty());
     let mut joined: Vec<String> = Vec::new();

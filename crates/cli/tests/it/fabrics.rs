@@ -1,4 +1,4 @@
-//! Fabrics beside each other, and links that nobody uses.
+//! Comparisons of fabrics, and unused links.
 
 use super::{Desk, Said};
 

@@ -1,5 +1,4 @@
-//! Masters with their workers as work like any other: scenario files name them, and every verb that takes a scenario
-//! takes them.
+//! Master/slave programs as work of a scenario file, under every command that takes a scenario.
 
 use serde_json::Value;
 
@@ -18,7 +17,7 @@ fn json(desk: &Desk, words: &str) -> Value {
     desk.hayase(&format!("{words} --format json -q")).assert().success().stderr_eq("").json()
 }
 
-/// The predicted times in microseconds.
+/// Returns the predicted times in microseconds.
 fn times_us(report: &Value) -> Vec<f64> {
     let rows = report["predictions"].as_array().unwrap();
     rows.iter().map(|row| (row["time_s"].as_f64().unwrap() * 1e9).round() / 1e3).collect()
@@ -42,8 +41,8 @@ fn a_scenario_names_a_farm_and_its_report_runs_again() {
     );
 }
 
-/// One task of 1 ms and 1 MB to a worker two links away: 1 ms for the message, twice the ends at each end of both
-/// messages.
+/// A task of 1 ms and 1 MB goes to a worker two links away: 1 ms for the message, and the overhead at both
+/// ends of both messages.
 #[test]
 fn a_farm_runs_on_every_fabric_machine_and_transport() {
     let farm = "[workload.master-slave]\ntasks = \"constant:count=1,time=1ms\"\nbytes-in = \"1 MB\"\nworkers = 1\n";
@@ -135,7 +134,7 @@ fn farms_and_fabrics_are_compared() {
     assert!(said.contains("all workers are lost"), "{said}");
 }
 
-/// Rows that are tried in ways of their own stand beside those that know nothing of these.
+/// Rows with points of their own stand beside rows without.
 #[test]
 fn a_farm_with_several_points_is_compared_with_what_has_none() {
     let desk = Desk::new()
@@ -250,7 +249,7 @@ fn mistakes_are_marked_where_they_stand() {
     }
 }
 
-/// The keys of the outermost object of a report, in their order.
+/// Returns the keys of the outermost object of a report, in order.
 fn keys(report: &str) -> Vec<&str> {
     report.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next()).collect()
 }
@@ -322,7 +321,7 @@ fn a_farm_that_loses_all_its_workers_is_not_complete() {
     assert_eq!(points[1]["failed"], "all workers are lost, and 3 tasks are not done");
 }
 
-/// The tasks by a short text are what their table is: parameters of them can be changed, one at a time.
+/// Tasks given by a rule equal those of its table: their parameters can be changed one at a time.
 #[test]
 fn parameters_of_tasks_that_are_named_by_a_rule_are_varied() {
     let farm = "[workload.master-slave]\ntasks = \"constant:count=6,time=1ms\"\nworkers = 2\n";

@@ -1,4 +1,4 @@
-//! Inputs that look like something and are not: refused with what to write instead, or read as what they say.
+//! Ambiguous inputs: refused with a suggestion, or read by their content.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn hayase(desk: &Desk, words: &str) -> (String, String, Option<i32>) {
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
-/// Checks that words are refused with this text.
+/// Checks that the arguments are refused with these texts.
 fn refused(desk: &Desk, words: &str, told: &[&str]) {
     let (_, error, code) = hayase(desk, words);
     assert_eq!(code, Some(2), "{words}: {error}");

@@ -1,5 +1,5 @@
-//! Advice on programs of which not everything is seen, or of which compilers would tell another story: nothing is
-//! proven that does not hold.
+//! Advice on partly observed programs, and on programs that compilers transform: nothing is proven that does
+//! not hold.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use snapbox::cmd::Command;
 use super::advice_cases::Chain;
 use super::{Desk, Said};
 
-/// Compilers and libraries of MPI; of those that are here all are taken.
+/// Compilers and MPI libraries; all installed ones are used.
 const CHAINS: [Chain; 4] = [
     Chain { compiler: "gcc", mpi: "openmpi" },
     Chain { compiler: "clang", mpi: "openmpi" },
@@ -18,7 +18,7 @@ const CHAINS: [Chain; 4] = [
     Chain { compiler: "clang", mpi: "mpich" },
 ];
 
-/// A desk on which programs are compiled under one of these chains.
+/// Desk on which programs are compiled under one of these chains.
 struct Bench<'a> {
     desk: Desk,
     chain: &'a Chain,
@@ -52,7 +52,7 @@ impl<'a> Bench<'a> {
         self.hayase(&format!("cc --compiler mpicc.{} -O2 {words}", self.chain.mpi)).assert().success();
     }
 
-    /// Without the instrumentation.
+    /// Compiles without instrumentation.
     fn compile_plainly(&self, words: &str) {
         let command = Command::new(format!("mpicc.{}", self.chain.mpi)).current_dir(self.desk.path());
         self.settings(command).args(["-g", "-O2"]).args(words.split_whitespace()).assert().success();
@@ -70,7 +70,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The number of the line with this name.
+/// Returns the number of the line with this name.
 fn line(source: &Path, name: &str) -> u32 {
     let text = std::fs::read_to_string(source).unwrap();
     let lines = (1..).zip(text.lines());

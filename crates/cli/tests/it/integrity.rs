@@ -10,7 +10,7 @@ use super::Desk;
 /// Flaws of the stream of rank 1.
 #[derive(Clone, Copy, Default)]
 struct Wrong {
-    /// Calls that were not recorded.
+    /// Number of calls of rank 1 that were not recorded.
     lost: u64,
     notes: &'static [(&'static str, &'static str)],
     /// Its end is missing.
@@ -23,7 +23,7 @@ struct Wrong {
     stray: bool,
 }
 
-/// A message from rank 0 to rank 1 and back, in a loop of ten, as a folder `run`.
+/// Writes a recording `run` of ten messages from rank 0 to rank 1 and back.
 fn record(desk: &Desk, wrong: Wrong) {
     let folder = desk.path().join("run");
     fs::create_dir_all(&folder).unwrap();
@@ -63,7 +63,7 @@ fn record(desk: &Desk, wrong: Wrong) {
     }
 }
 
-/// Verbs that use a trace, with a file that they write as JSON.
+/// Commands that use a trace, with a JSON output.
 const VERBS: [&str; 7] = [
     "trace info run --format json",
     "trace sites run --format json",
@@ -73,7 +73,7 @@ const VERBS: [&str; 7] = [
     "whatif run -m myrinet --vary L=1us --format json",
     "advise run -m myrinet --format json",
 ];
-/// Verbs that use what was made of it.
+/// Commands that use data sets made from a trace.
 const VERBS_OF_DATA: [&str; 4] = [
     "program show x.prog --computation x.comp",
     "program extend x.prog --loop L1 --iterations 20 -o y.prog",
@@ -87,7 +87,8 @@ fn run(desk: &Desk, words: &str) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Every verb says it on standard error, once, and in its JSON; with `--strict` it ends with exit code 1.
+/// Checks that every command reports the defect once on standard error and in its JSON, and exits with code 1
+/// under `--strict`.
 fn all_say(wrong: Wrong, what: &str, options: &str) {
     let desk = Desk::new();
     record(&desk, wrong);

@@ -1,4 +1,4 @@
-//! Several jobs on one fabric, as they are typed and written.
+//! Several jobs on one fabric: options and outputs.
 
 use super::{Desk, Said};
 

@@ -1,4 +1,4 @@
-//! `hayase run` with work of every kind: it does what the verb of the kind does, with its options and no others.
+//! `hayase run` with every kind of work: it equals the command of that kind, with its options and no others.
 
 use serde_json::Value;
 
@@ -19,19 +19,19 @@ r: recv 20000b from 0 tag 3
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/cg.S.16.tsv.zst");
 
-/// The report, without what differs from run to run.
+/// Returns the report without values that differ between runs.
 fn report(desk: &Desk, words: &str) -> Value {
     let mut report: Value = desk.hayase(&format!("{words} --format json -q")).assert().success().json();
     report["meta"] = Value::Null;
     report
 }
 
-/// Checks that both do the same.
+/// Checks that both commands give the same report.
 fn same(desk: &Desk, words: &str, of_kind: &str) {
     assert_eq!(report(desk, words), report(desk, of_kind), "{words}; {of_kind}");
 }
 
-/// Checks that words are refused with all of these texts.
+/// Checks that the arguments are refused with these texts.
 fn refused(desk: &Desk, words: &str, told: &[&str]) {
     let stderr = desk.hayase(words).assert().code(2).stdout_eq("").stderr();
     for told in told {

@@ -1,6 +1,6 @@
-//! Programs on which recorders and advisers go wrong, each with its right answer, under every compiler and MPI that it
-//! applies to (`tests/programs/known`). More of them, with their answers beside the code, are in
-//! `tests/programs/cases`.
+//! Programs that are hard for recorders and advisers, each with its right answer, under every compiler and
+//! MPI that it applies to (`tests/programs/known`). `tests/programs/cases` has more, with answers beside the
+//! code.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,14 +15,14 @@ const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/program
 /// Nodes on which messages cost more than the computation of these programs.
 const MACHINE: &str = "-m myrinet";
 
-/// A compiler under an MPI, and a folder to work in.
+/// Compiler under an MPI, and a folder to work in.
 struct Chain {
     compiler: &'static str,
     mpi: &'static str,
     desk: Desk,
 }
 
-/// Every MPI with every one of these compilers that is here.
+/// Returns every MPI with every installed compiler of these.
 fn chains(compilers: &[&'static str]) -> Vec<Chain> {
     let mut chains = Vec::new();
     for mpi in ["openmpi", "mpich"] {
@@ -53,7 +53,7 @@ impl Chain {
         ]
     }
 
-    /// `hayase` with these words, to success; what it prints.
+    /// Runs `hayase` with these arguments, which must succeed; returns its output.
     fn hayase(&self, words: &str) -> String {
         let mut command = self.desk.hayase(words).env("XDG_CACHE_HOME", self.desk.path().join("cache"));
         for (name, value) in self.variables() {
@@ -62,7 +62,7 @@ impl Chain {
         command.timeout(Duration::from_secs(300)).assert().success().stdout()
     }
 
-    /// The compiler itself, without us.
+    /// Runs the compiler without instrumentation.
     fn compile(&self, words: &str) {
         let wrapper = if self.compiler == "gfortran" { "mpifort" } else { "mpicc" };
         let mut command = Command::new(format!("{wrapper}.{}", self.mpi));
@@ -71,7 +71,7 @@ impl Chain {
         assert!(output.status.success(), "{}: {}", self.name(), String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Compiles for recordings of accesses.
+    /// Compiles with instrumentation.
     fn instrument(&self, words: &str) {
         let (verb, wrapper) = if self.compiler == "gfortran" { ("fc", "mpifort") } else { ("cc", "mpicc") };
         self.hayase(&format!("{verb} --compiler {wrapper}.{} {words}", self.mpi));
@@ -81,7 +81,7 @@ impl Chain {
         format!("mpirun.{}{} -np 2", self.mpi, if self.mpi == "openmpi" { " --oversubscribe" } else { "" })
     }
 
-    /// Records into `run`; what the program prints.
+    /// Records into `run` and returns the output of the program.
     fn record(&self, options: &str, program: &str) -> String {
         self.hayase(&format!("-q record --force {options} -o run -- {} {program}", self.launcher()))
     }
@@ -95,8 +95,8 @@ fn findings<'a>(advice: &'a Value, rule: &'a str) -> impl Iterator<Item = &'a Va
     advice["findings"].as_array().unwrap().iter().filter(move |finding| finding["rule"] == rule)
 }
 
-/// One buffer goes to and fro: every send needs the receive before it. So the messages are one chain, and without any
-/// computation the run takes as long as that chain: no overlap, alone or together, makes it shorter.
+/// One buffer goes back and forth, so every send needs the receive before it and the messages form one chain.
+/// Without computation the run takes as long as this chain, and no overlap makes it shorter.
 #[test]
 fn no_advice_is_faster_than_the_chain_of_messages_that_need_each_other() {
     for chain in chains(&["gcc", "clang"]) {
@@ -125,8 +125,7 @@ fn no_advice_is_faster_than_the_chain_of_messages_that_need_each_other() {
     }
 }
 
-/// Programs that trap floating-point errors are recorded as they are: they print what they print without us, and end
-/// well.
+/// Recording does not disturb programs that trap floating-point errors: they print the same and end normally.
 #[test]
 fn programs_that_trap_floating_point_errors_run_on_when_they_are_recorded() {
     let traps = "-ffpe-trap=invalid,zero,overflow";

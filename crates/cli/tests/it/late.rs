@@ -1,15 +1,16 @@
-//! A straggler, found by one command and seen in one picture: in a message file, in a pattern, in a recorded program.
+//! A straggler found by one command and shown in one picture: in a message file, a pattern and a recorded
+//! program.
 
 use super::{Desk, Said};
 
 const CROSSBAR: &str = "[topology.crossbar]\nnodes = 8\nbandwidth = \"1 GB/s\"\n";
 
-/// A ring of four, twice around the corner: rank 2 computes 4 ms at first and everybody else 1 ms, as all do later.
+/// Ring of four ranks: rank 2 computes 4 ms at first, and all others and all later steps 1 ms.
 const RING: &str = "src,dst,bytes,delay,after,id\n\
     0,1,1000000,1 ms,,a0\n1,2,1000000,1 ms,,a1\n2,3,1000000,4 ms,,a2\n3,0,1000000,1 ms,,a3\n\
     0,1,1000000,1 ms,a3,\n1,2,1000000,1 ms,a0,\n2,3,1000000,1 ms,a1,\n3,0,1000000,1 ms,a2,\n";
 
-/// The same as recorded calls, of which computation is known in operations.
+/// Returns the same program as recorded calls, with computation in operations.
 fn trace() -> String {
     let rank = |rank: u32| {
         let (right, left) = ((rank + 1) % 4, (rank + 3) % 4);
@@ -26,7 +27,7 @@ fn printed(desk: &Desk, words: &str) -> String {
     desk.hayase(words).assert().success().stdout()
 }
 
-/// The rows below the heading of who is late, words and figures apart.
+/// Returns the rows below the heading about late ranks, split into words and figures.
 fn late(text: &str) -> Vec<Vec<String>> {
     let table = text.split("Who is late").nth(1).unwrap_or_else(|| panic!("{text}"));
     let rows = table.lines().skip(1).take_while(|line| !line.trim().is_empty());

@@ -112,7 +112,8 @@ fn a_long_pattern_is_cut_and_says_how_to_see_more() {
     assert!(shown.lines().count() < 80 && shown.ends_with("...\n"), "{shown}");
 }
 
-/// Eight nodes, every other one on one of two switches that one cable joins; a torus whose halves differ by a plane.
+/// The fabrics are eight nodes, alternately on two switches joined by one cable, and a torus with halves that
+/// differ by a plane.
 #[test]
 fn a_bisection_does_not_depend_on_the_order_of_nodes() {
     let nodes = (0..8).map(|i| format!("{{\"id\": \"n{i}\", \"kind\": \"node\"}}"));

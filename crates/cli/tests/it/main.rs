@@ -62,7 +62,7 @@ use std::path::Path;
 use snapbox::cmd::{Command, OutputAssert};
 use tempfile::TempDir;
 
-/// A folder of its own with the files of a test, in which the program is called.
+/// Temporary folder with the files of a test, in which the program runs.
 struct Desk(TempDir);
 
 impl Desk {
@@ -70,7 +70,7 @@ impl Desk {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// With this file.
+    /// Adds a file.
     pub fn file(self, name: &str, text: &str) -> Self {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -86,7 +86,7 @@ impl Desk {
         fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// The names of all files, hidden ones too.
+    /// Returns the names of all files, including hidden ones.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
@@ -94,7 +94,7 @@ impl Desk {
         names
     }
 
-    /// `hayase` with these words, divided at blanks.
+    /// Returns the command `hayase` with these arguments, split at blanks.
     pub fn hayase(&self, words: &str) -> Command {
         Command::new(snapbox::cmd::cargo_bin!("hayase"))
             .args(words.split_whitespace())
@@ -125,7 +125,7 @@ impl Said for OutputAssert {
     }
 }
 
-/// Four nodes on one switch.
+/// Fabric of four nodes on one switch.
 pub const FABRIC: &str = "\
 # A small tree, for tests.
 [topology.fat-tree]
@@ -134,7 +134,7 @@ bandwidth = \"1 GB/s\"
 latency = \"0 s\"
 ";
 
-/// Rank 0 sends to 1 and 2; rank 3 sends to 2 when it has heard nothing.
+/// Messages: rank 0 sends to 1 and 2; rank 3 sends to 2 without waiting.
 pub const MESSAGES: &str = "\
 src,dst,bytes
 0,1,20000

@@ -1,4 +1,4 @@
-//! Master/slave programs from the command line.
+//! Tests of master/slave programs.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use snapbox::str;
 
 use super::{Desk, Said};
 
-/// Four tasks for two workers; worked out by hand in the tests of the task queue, there in picoseconds.
+/// Four tasks for two workers, worked out by hand in the tests of the task queue (there in picoseconds).
 pub const TASKS: &str = "\
 time,bytes_in,bytes_out
 100 us,20 KB,30 KB
@@ -34,7 +34,7 @@ fn json(desk: &Desk, words: &str) -> Value {
     desk.hayase(&format!("master-slave {words} --format json")).assert().success().json()
 }
 
-/// The predicted times.
+/// Returns the predicted times.
 fn times(report: &Value) -> Vec<f64> {
     report["predictions"].as_array().unwrap().iter().map(|row| row["time_s"].as_f64().unwrap()).collect()
 }

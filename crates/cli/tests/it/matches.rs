@@ -14,7 +14,7 @@ use super::{Desk, Said};
 
 /// Sender, tag and size \[B\].
 type Message = (u32, i32, u64);
-/// By communicator, sender, receiver and tag: sizes in order.
+/// Sizes in order, by communicator, sender, receiver and tag.
 type Channels = BTreeMap<(u64, u32, u32, i32), Vec<u64>>;
 
 /// Messages of a recording, by sender and receiver.
@@ -22,13 +22,13 @@ type Channels = BTreeMap<(u64, u32, u32, i32), Vec<u64>>;
 struct Recorded {
     sent: Channels,
     received: Channels,
-    /// By rank, in the order in which its receives were posted.
+    /// Messages taken by each rank, in the order in which its receives were posted.
     taken: Vec<Vec<Message>>,
-    /// Receives that left open from whom or with what tag.
+    /// Number of receives with a wildcard for source or tag.
     open: usize,
 }
 
-/// A rank that is being read.
+/// State of a rank while its calls are read.
 struct Rank {
     me: u32,
     communicators: BTreeMap<u32, Communicator>,
@@ -100,7 +100,7 @@ fn recorded(folder: &Path, ranks: u32) -> Recorded {
     all
 }
 
-/// By rank, what its receives took, in the order in which they stand in the program; the table that a replay writes.
+/// Returns the messages taken by each rank in program order, from the table that a replay writes.
 fn taken(table: &str, ranks: u32) -> Vec<Vec<Message>> {
     let mut all: Vec<Vec<(u64, Message)>> = vec![Vec::new(); ranks as usize];
     for line in table.lines().skip(1) {
@@ -131,8 +131,8 @@ times = [
 
 const RANKS: u32 = 4;
 
-/// Name, arguments, whether it is recorded with the token as well, and whether it has receives that leave something
-/// open.
+/// Programs: name, arguments, true if also recorded with the token, and true if it has receives with
+/// wildcards.
 const PROGRAMS: [(&str, &str, bool, bool); 5] = [
     ("farm", "30 100", true, true),
     ("groups", "10 4", true, true),

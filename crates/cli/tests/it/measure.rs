@@ -1,5 +1,5 @@
-//! `hayase measure`, with a launcher that says what two processes measured on a network whose LogGPS parameters are
-//! known, and with launchers that fail. (Real MPIs are measured by `.ci/run`.)
+//! Tests of `hayase measure`, with a launcher that reports measurements of a network with known LogGPS
+//! parameters, and with launchers that fail. (`.ci/run` measures real MPIs.)
 
 use std::fmt::Write;
 

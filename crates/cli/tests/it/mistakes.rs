@@ -1,4 +1,4 @@
-//! Mistakes of the user: each has its place, what was expected, and exit code 2.
+//! Mistakes of the user: each has a place, an expectation and exit code 2.
 
 use super::{Desk, FABRIC, MESSAGES, Said};
 use snapbox::str;

@@ -1,8 +1,8 @@
-//! Slow ranks, as they are typed, shown and written.
+//! Slow ranks: options, tables and files.
 
 use super::{Desk, Said};
 
-/// Two ranks that compute 10 us and send to each other, three times in turn.
+/// Messages of two ranks that in turn compute 10 us and send, three times.
 const PING_PONG: &str = "src,dst,bytes,delay,after,id\n0,1,1000,10 us,,a\n1,0,1000,10 us,a,b\n0,1,1000,10 us,b,c\n";
 const PAIR: &str = "[topology.crossbar]\nnodes = 2\nbandwidth = \"1 GB/s\"\n";
 

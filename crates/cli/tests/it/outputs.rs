@@ -171,7 +171,7 @@ fn results_do_not_depend_on_threads() {
     }
 }
 
-/// Without what differs from run to run.
+/// Removes values that differ between runs.
 fn without_run_times(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(mut report) => {
@@ -240,7 +240,7 @@ fn a_farm_of_a_scenario_file_is_changed_by_the_options() {
     assert!(predicted("master-slave constant:count=20,time=1ms --scenario five.toml -k 20") > of_file);
 }
 
-/// Models are set against each other load by load: what machines and varied keys make of a load is another one.
+/// Models are compared for each load separately: another machine or key value makes another load.
 #[test]
 fn models_are_compared_for_one_load_at_a_time() {
     let desk = desk();
@@ -296,7 +296,7 @@ fn bounds_that_are_not_known_are_empty() {
     assert!(row["bounds"]["injection_s"].is_null() && row["ratio_to_bound"].is_null(), "{row}");
 }
 
-/// `mytrace.json` has no word `trace` in it.
+/// `mytrace.json` does not contain the word `trace`.
 #[test]
 fn words_in_names_of_files_stand_by_themselves() {
     let desk = desk();
@@ -322,7 +322,7 @@ fn what_if_begins_as_every_report_does() {
     }
 }
 
-/// Rates are those of the transport: of messages in parts and on terms, too, each with what holds it back.
+/// Rates follow the transport, also for split messages and those with limits, each with its bottleneck.
 #[test]
 fn rates_are_those_of_the_transport() {
     let rates = |words: &str| -> Vec<(f64, bool)> {
@@ -351,7 +351,7 @@ fn rates_are_those_of_the_transport() {
     Desk::new().hayase(&format!("rates {incast} --transport packet:oq")).assert().code(2);
 }
 
-/// A picture of a named fabric has its name, and one that was changed has not.
+/// A picture of a named fabric shows the name, and one of a changed fabric does not.
 #[test]
 fn pictures_of_named_fabrics_have_their_names() {
     let desk = Desk::new();
@@ -364,7 +364,7 @@ fn pictures_of_named_fabrics_have_their_names() {
     assert_eq!(title("--set topology.dragonfly.g=5"), (false, true));
 }
 
-/// Reports name files as they were found from where the run was made, and are found again from elsewhere.
+/// A report names files relative to the folder of the run, and they are found from another folder.
 #[test]
 fn a_report_runs_again_in_another_folder() {
     let cables = "from-group,from-switch,to-group,to-switch\n0,0,1,0\n1,1,2,0\n2,1,0,1\n";

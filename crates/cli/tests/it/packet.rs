@@ -1,4 +1,4 @@
-//! Packets, through the front door: scenario files, the command line, comparisons, reports.
+//! Packet models in scenario files, on the command line, in comparisons and in reports.
 
 use super::Said;
 use hayase::report::Status;
@@ -75,7 +75,8 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
     assert!(load(base()).network().unwrap().transport.is_default());
 }
 
-/// 15 messages of 20 us one after another, whatever else moves; with latencies, two host links and 1 to 4 others more.
+/// A rank's 15 messages of 20 us follow one another whatever else moves; each has the latencies of two host
+/// links and 1 to 4 others.
 #[test]
 fn without_contention_each_message_takes_its_time_alone() {
     assert_eq!(makespan_us(base().transport("contention-free")), 300.0);
@@ -121,7 +122,7 @@ fn every_pattern_and_injection_rule_runs_on_packets() {
     }
 }
 
-/// Nodes send to themselves, nothing, and more than nothing; departures are told where there are some.
+/// Nodes send to themselves, with and without bytes; departures are reported where they exist.
 #[test]
 fn messages_of_no_bytes_and_to_the_own_node_go_through() {
     let desk = Desk::new().file("m.csv", "src,dst,bytes\n0,0,5000\n0,1,0\n0,2,5000\n0,0,0\n1,0,1\n2,1,1501\n");

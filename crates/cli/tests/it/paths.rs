@@ -1,5 +1,5 @@
-//! Callers of call sites, from the recorder to the advice: one line of a library is told apart by who called it,
-//! whatever the program was compiled with.
+//! Callers of call sites, from the recorder to the advice: calls from one line of a library are told apart by
+//! their callers, under any compiler.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Desk, Said};
 use hayase_needs::is_there;
 
-/// A library in which all messages are sent.
+/// Library that sends all messages.
 const LIBRARY: &str = "#include <mpi.h>
 void exchange(int to, int from, double *x, int n) {
     double got[1000];
@@ -21,7 +21,7 @@ void exchange(int to, int from, double *x, int n) {
 }
 ";
 
-/// Calls it from two functions.
+/// Program that calls the library from two functions.
 const PROGRAM: &str = "#include <mpi.h>
 void exchange(int to, int from, double *x, int n);
 static double x[1000];
@@ -108,7 +108,7 @@ fn hayase(desk: &Desk, words: &str) -> String {
         .stdout()
 }
 
-/// The sites of a call with one caller each, in the order of bytes.
+/// Returns the sites of a call with one caller each, in the order of bytes.
 fn sites(desk: &Desk, run: &str, call: &str) -> Vec<(String, String)> {
     let json: Value =
         serde_json::from_str(&hayase(desk, &format!("trace sites {run} --depth 1 --format json"))).unwrap();
@@ -121,7 +121,7 @@ fn sites(desk: &Desk, run: &str, call: &str) -> Vec<(String, String)> {
     found.into_iter().map(|(_, site, caller)| (site, caller)).collect()
 }
 
-/// Without what varies: how far into a function a place is.
+/// Removes the offset within the function, which varies.
 fn function(name: &str) -> &str {
     name.rsplit_once("+0x").map_or(name, |(function, _)| function)
 }
@@ -179,7 +179,7 @@ fn calls_of_a_library_are_told_apart_by_their_callers() {
     }
 }
 
-/// Rank 1 comes late to the messages of `solve`, not to those of `setup`.
+/// Checks that advice names the callers: rank 1 is late to the messages of `solve`, not to those of `setup`.
 fn advice_names_callers(desk: &Desk, run: &str) {
     hayase(desk, &format!("advise {run} -m myrinet --all -o advice.json -o advice.html"));
     let json: Value = serde_json::from_str(&desk.read("advice.json")).unwrap();

@@ -1,8 +1,9 @@
-//! Data sets made, reused and put together from the command line.
+//! Tests of data sets: made, reused and combined.
 
 use super::{Desk, Said};
 
-/// A ring of four ranks: ten iterations of work and an exchange with the neighbours, and a sum; `work`: microseconds.
+/// Returns a ring of four ranks: ten iterations of work (in microseconds), an exchange with the neighbours,
+/// and a sum.
 fn run(work: u32) -> String {
     let mut text = "#hxtrace-text 1\n#title ring\n#ranks 4\n#gap_overhead_ns 400\n\
                     #columns op cpu_gap_ns peer tag bytes comm reqs site\n\

@@ -9,7 +9,7 @@ use hayase_needs::{Need, is_there};
 
 use super::{Desk, Said};
 
-/// `hayase` with a cache of its own: the recorder is written there.
+/// Returns the command `hayase` with its own cache folder, where the recorder is written.
 fn hayase(desk: &Desk, words: &str) -> snapbox::cmd::Command {
     desk.hayase(words)
         .env("XDG_CACHE_HOME", desk.path().join("cache"))
@@ -89,7 +89,7 @@ fn the_recorder_is_written_for_its_owner_alone_and_once() {
     assert_eq!(cached(), cached());
 }
 
-/// A ring of messages; what is in it depends on its first word.
+/// Program with a ring of messages, whose contents depend on its first argument.
 const RING: &str = r#"#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// The launchers of the MPIs that are here, each with the ring compiled as `ring-NAME`.
+/// Returns the launchers of all installed MPIs, each with the ring compiled as `ring-NAME`.
 fn launchers(desk: &Desk) -> Vec<(&'static str, String)> {
     let mut launchers = Vec::new();
     for mpi in ["openmpi", "mpich"] {

@@ -1,4 +1,4 @@
-//! Regions: a closed form, real programs in C and Fortran, and what is wrong with what was asked for.
+//! Tests of regions: a closed form, real programs in C and Fortran, and mistakes.
 
 use std::fs;
 use std::path::Path;
@@ -87,7 +87,7 @@ fn region<'a>(report: &'a Value, name: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no region {name} in {}", report["regions"]))
 }
 
-/// Microseconds, rounded to a thousandth.
+/// Returns microseconds, rounded to a thousandth.
 fn us(region: &Value, key: &str) -> f64 {
     (region[key].as_f64().unwrap_or_else(|| panic!("{key} of {region}")) * 1e9).round() / 1e3
 }
@@ -307,7 +307,7 @@ hint: start-up is left out: 1 calls a rank (20.0 % of all), up to that at src/st
     assert_eq!(us(after, "computation_s"), (130.0 * 3.0 + 30.0 + 130.0 * 3.0 + 70.0) / 2.0);
 }
 
-/// Builds programs for an MPI; whether it is there.
+/// Builds programs for an MPI; returns false if it is not installed.
 fn built(desk: &Desk, mpi: &str) -> bool {
     if !is_there(&format!("mpicc.{mpi}")) || !is_there(&format!("mpifort.{mpi}")) {
         return false;
@@ -319,7 +319,7 @@ fn built(desk: &Desk, mpi: &str) -> bool {
     true
 }
 
-/// `hayase` with what programs of MPI need.
+/// Returns the command `hayase` with the environment that MPI programs need.
 fn hayase(desk: &Desk, words: &str) -> snapbox::cmd::Command {
     desk.hayase(words)
         .env("XDG_CACHE_HOME", desk.path().join("cache"))

@@ -1,4 +1,4 @@
-//! Programs replayed from the command line.
+//! Tests of `hayase replay`.
 
 use super::{Desk, Said};
 

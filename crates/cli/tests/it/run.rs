@@ -1,4 +1,4 @@
-//! Runs: results on standard output, files whole or not at all, and how a run ends.
+//! Tests of `hayase run`: results on standard output, files that are whole or absent, and ends of runs.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -217,7 +217,7 @@ error[too-large]: a timeline of 261,632 messages cannot be read (`timeline.svg`)
     assert_eq!(desk.names(), ["fabric.toml"]);
 }
 
-/// A run that takes long enough to be stopped.
+/// Starts a run that takes long enough to be stopped.
 #[cfg(unix)]
 fn long_run(desk: &Desk) -> std::process::Child {
     Command::new(snapbox::cmd::cargo_bin!("hayase"))

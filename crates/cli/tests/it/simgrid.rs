@@ -1,4 +1,4 @@
-//! SimGrid's network models on SimGrid's platforms: completion times as SimGrid has them, through the whole program.
+//! SimGrid's network models on SimGrid's platforms: the program gives SimGrid's completion times.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Desk;
 
-/// A platform, messages on it, and when SimGrid ends them; `simgrid/README.md` says where they come from.
+/// Platform with messages and their end times in SimGrid; `simgrid/README.md` names the sources.
 #[derive(Deserialize)]
 struct Case {
     name: String,
@@ -15,7 +15,7 @@ struct Case {
     end_s: Ends,
 }
 
-/// By model, then by message \[s\].
+/// End times by model and message \[s\].
 #[derive(Deserialize)]
 struct Ends {
     cm02_rtt: Vec<f64>,
@@ -31,7 +31,7 @@ struct Flow {
     start_s: f64,
 }
 
-/// The sets that SimGrid computes otherwise without its selective update.
+/// Sets for which SimGrid's results differ without its selective update.
 #[derive(Deserialize)]
 struct Full {
     case01: Set1,
@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
     serde_json::from_str(include_str!("simgrid/cases.json")).unwrap()
 }
 
-/// Hosts are called h0, h1, ... in the order of the platform: the order of ranks.
+/// Returns the rank of a host; hosts are named h0, h1, ... in the order of ranks.
 fn rank(host: &str) -> u32 {
     host.strip_prefix('h').unwrap().parse().unwrap()
 }
@@ -180,7 +180,7 @@ fn ways_back_that_are_not_there_take_nothing() {
     case.agrees("simgrid-lv08-crosstraffic", &[1.0]);
 }
 
-/// 2 MB over a link of 1 MB/s that has half of it from 1 s on: 1 s, and 2 s for the second half.
+/// 2 MB over a link of 1 MB/s that has half the bandwidth from 1 s on: 1 s, and 2 s for the second half.
 #[test]
 fn profiles_lie_beside_the_platform_wherever_that_is() {
     let platform = r#"<?xml version="1.0"?>

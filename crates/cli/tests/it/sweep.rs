@@ -1,4 +1,5 @@
-//! Sweeps: what is done is kept, whatever happens to the process, and comes out in the order of the plan.
+//! Tests of sweeps: finished points are kept whatever happens to the process, and written in the order of the
+//! plan.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use super::Desk;
 
-/// 2 bandwidths, 4 sizes and 60 seeds: 480 points, some of which cannot be built.
+/// Plan of 2 bandwidths, 4 sizes and 60 seeds: 480 points, some of which cannot be built.
 const PLAN: &str = "\
 topology = \"torus-4x4\"
 workload = \"all-to-all-pairwise\"
@@ -24,7 +25,7 @@ fn desk() -> Desk {
     Desk::new().file("plan.toml", PLAN).file("small.toml", SMALL)
 }
 
-/// Runs with these words; standard output, standard error and the exit code.
+/// Runs these arguments; returns standard output, standard error and the exit code.
 fn hayase(desk: &Desk, words: &str) -> (String, String, i32) {
     let output = desk.hayase(words).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

@@ -1,4 +1,4 @@
-//! Forwarding tables and graphs, written and read again.
+//! Tests of forwarding tables and graphs that are written and read again.
 
 use serde_json::Value;
 

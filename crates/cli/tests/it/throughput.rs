@@ -1,4 +1,4 @@
-//! Throughput by load counting, as transcripts.
+//! Transcripts of throughput by load counting.
 
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ fn mistakes_of_throughput_have_a_place() {
     }
 }
 
-/// Split messages need flows that take parts: what refuses them is named.
+/// Split messages need a transport that supports them: the one that refuses them is named.
 #[test]
 fn what_takes_no_split_messages_is_named() {
     let words = "run -t dragonfly-72 -p ring --routing spray --sharing redistribute";
@@ -136,7 +136,7 @@ fn what_takes_no_split_messages_is_named() {
     assert!(shown("") && !shown(" --set topology.polarfly.q=3"));
 }
 
-/// A fabric that is too large is so for its largest size.
+/// The mistake of a fabric that is too large marks its largest dimension.
 #[test]
 fn the_largest_size_of_a_fabric_is_marked() {
     for (fabric, sets, place) in [

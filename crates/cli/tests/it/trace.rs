@@ -16,7 +16,7 @@ recv 1024b from 0 tag 7
 }
 ";
 
-/// The path of a shipped trace.
+/// Returns the path of a shipped trace.
 fn shipped(name: &str) -> String {
     format!("{}/../../traces/{name}.tsv.zst", env!("CARGO_MANIFEST_DIR"))
 }

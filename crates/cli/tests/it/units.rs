@@ -1,12 +1,12 @@
-//! Tables as they are printed: a unit in every heading, the same for a quantity in all tables of an answer, and ends
-//! that were early.
+//! Printed tables: a unit in every heading, the same for a quantity in all tables of an answer, and early
+//! ends.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::{Desk, FABRIC, MESSAGES, Said};
 
-/// Headings of columns that have no unit: names, numbers by which things are called, counts, ratios.
+/// Headings of columns without units: names, identifiers, counts, ratios.
 const BARE: [&str; 54] = [
     "",
     "link",
@@ -79,7 +79,7 @@ const MORE: [&str; 13] = [
     "seeds run",
 ];
 
-/// The headings of all tables of a text.
+/// Returns the headings of all tables of a text.
 fn headings(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let headed = lines.windows(2).filter(|pair| !pair[1].is_empty() && pair[1].chars().all(|c| c == '─'));
@@ -191,7 +191,7 @@ fn a_list_of_messages_given_as_a_program_is_pointed_to_run() {
     assert!(output.status.code() == Some(2) && stderr.contains("hayase run -t FABRIC -p messages.csv"), "{stderr}");
 }
 
-/// Stops it after a while, and returns what it printed and its exit code.
+/// Stops a run after a while, and returns its output and exit code.
 #[cfg(unix)]
 fn stopped(desk: &Desk, words: &str, until: impl Fn(&str) -> bool) -> (String, Option<i32>) {
     use std::io::{BufRead, BufReader, Read};

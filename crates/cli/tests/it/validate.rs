@@ -1,4 +1,4 @@
-//! The validation: its order, its results on any number of threads, and what is left of it after Ctrl-C.
+//! Tests of `hayase validate`: order, results on any number of threads, and output after Ctrl-C.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ fn output(words: &str) -> String {
     Desk::new().hayase(words).assert().success().stdout()
 }
 
-/// The records without what differs from run to run.
+/// Returns the records without values that differ between runs.
 fn records(words: &str) -> Vec<Value> {
     let Ok(Value::Array(mut records)) = serde_json::from_str(&output(words)) else { panic!("no list of records") };
     for record in &mut records {

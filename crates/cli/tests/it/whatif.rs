@@ -1,8 +1,8 @@
-//! Parameters varied under a program, from the command line.
+//! Tests of `hayase whatif`.
 
 use super::{Desk, Said};
 
-/// One computes, then sends 20,000 bytes to the other: a rendezvous on Myrinet.
+/// Program in which one rank computes, then sends 20,000 bytes to the other: a rendezvous on Myrinet.
 const GOAL: &str = "\
 num_ranks 2
 rank 0 {

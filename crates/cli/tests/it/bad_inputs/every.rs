@@ -1,7 +1,7 @@
-//! Wrong values for every key of a scenario, every word of the other files and every option of every verb.
+//! Wrong values for every key of a scenario, every word of the other files and every option of every command.
 //!
-//! A sample, drawn by a fixed seed, is tried with the other tests; `HAYASE_WRONG_INPUTS=all` tries everything and
-//! writes each try with its answer to `HAYASE_WRONG_INPUTS_LOG`. `HAYASE_PROGRAM` names another build to try.
+//! The tests try a sample, drawn by a fixed seed. `HAYASE_WRONG_INPUTS=all` tries everything and writes each
+//! try with its answer to `HAYASE_WRONG_INPUTS_LOG`. `HAYASE_PROGRAM` names another build to try.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -14,18 +14,18 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, Desk, answer_within, files_of, good_files, unescaped};
 
-/// Memory of a try [KiB], and its time.
+/// Memory limit of a try [KiB].
 const MEMORY: u64 = 2_000_000;
 const TIME: u64 = 5;
-/// Tries of the sample.
+/// Number of tries in the sample.
 const SAMPLE: usize = 900;
 
-/// Words of libraries and of the operating system's numbers, which nobody who wrote the input knows.
+/// Words of libraries and numbers of the operating system, which mean nothing to the author of the input.
 const LIBRARIES: &str = "invalid type|invalid value: |expected u|expected i6|expected f64|invalid digit|invalid float|\
                          EOF while|os error|valid UTF-8|recursion limit|cannot parse integer|data did not match|\
                          called `Option";
 
-/// Verbs with words that are right; the other verbs hand on to other programs, or take no input.
+/// Commands with valid arguments; the other commands call other programs or take no input.
 const VERBS: &str = "\
 run: -t fabric.toml -p messages.csv
 compare: -t fabric.toml -p messages.csv
@@ -58,12 +58,12 @@ master-slave: tasks.csv -w 2
 master-slave plan: --grid 64x64
 validate: --list";
 
-/// Files beside scenarios, and the words that read each.
+/// Other files than scenarios, and the commands that read them.
 const FILES: &str = include_str!("every.txt");
 
 /// Values that are wrong for most keys, as TOML.
 const IN_TOML: &str = r#"true | [] | [[]] | {} | "" | "x" | -1 | 0 | 1.5 | 1e308 | 18446744073709551616 | nan | inf | "5" | "5 parsecs" | "-5 us" | "1e308 GB" | "." | "binary.bin" | "no/such.toml" | 1979-05-27"#;
-/// Values of which one is right for most keys.
+/// Values, one of which is right for most keys.
 const IS_ALLOWED: &str = r#"2 | "20 KB" | "1 us" | "1 GB/s" | 0.5 | true | {}"#;
 /// Words that are wrong for most words of a file, and most options.
 const WORDS: &str = "|x|-1|0|1.5|1e308|18446744073709551616|nan|inf|5 parsecs|-5 us|.|binary.bin|no/such.toml";
@@ -71,12 +71,12 @@ const WORDS: &str = "|x|-1|0|1.5|1e308|18446744073709551616|nan|inf|5 parsecs|-5
 /// One wrong input.
 #[derive(Clone, Debug)]
 struct Try {
-    /// The key, word or option, and what was made of it.
+    /// Key, word or option, and its wrong value.
     name: String,
     /// The file to write first.
     file: Option<(&'static str, Vec<u8>)>,
     words: Vec<String>,
-    /// One of these is in a message that is well placed.
+    /// Places, one of which a good message contains.
     places: Vec<String>,
     /// The scenario around a key.
     base: Option<String>,
@@ -110,7 +110,7 @@ impl Verdict {
     }
 }
 
-/// Returns true if a message has this place: a text, or where it ends in a colon the file with any of its lines.
+/// Returns true if a message has this place: a text, or, if it ends in a colon, any line of this file.
 fn is_place(said: &str, place: &str) -> bool {
     let with_line = |(at, _): (usize, &str)| said[at + place.len()..].starts_with(|c: char| c.is_ascii_digit());
     if place.ends_with(':') { said.match_indices(place).any(with_line) } else { said.contains(place) }
@@ -130,7 +130,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A value that is allowed.
+    /// Returns an allowed value.
     fn example(&self, of: &'a Value) -> Value {
         let described = of["description"].as_str().and_then(|text| text.split('"').rev().nth(1));
         let of = self.resolved(of);
@@ -152,7 +152,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The keys that a table must have, without one.
+    /// Returns the required keys of a table except one.
     fn required(&self, table: &'a Value, without: &str) -> Map<String, Value> {
         let names = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let entry = |name: &str| (name.to_owned(), self.example(&table["properties"][name]));
@@ -186,7 +186,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The file on the desk for a file that the schema names.
+/// Returns the existing file for a file that the schema names.
 fn good_name(name: &str) -> &str {
     match name.rsplit('.').next() {
         Some("prog") => "a.prog",
@@ -196,7 +196,7 @@ fn good_name(name: &str) -> &str {
     }
 }
 
-/// A value as TOML on one line.
+/// Returns a value as TOML on one line.
 fn inline(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
@@ -208,7 +208,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// A scenario as TOML, each key on a line of its own.
+/// Writes a scenario as TOML, each key on a line of its own.
 fn lines_of(value: &Value, path: &str, text: &mut String) {
     match value.as_object().filter(|table| !table.is_empty()) {
         Some(table) => {
@@ -267,7 +267,7 @@ fn keys(desk: &Desk) -> Vec<Try> {
     tries
 }
 
-/// Beginnings and ends of the words of a text: names, numbers and what stands in quotes.
+/// Returns the ranges of the words of a text: names, numbers and quoted texts.
 fn words_of(text: &str) -> Vec<std::ops::Range<usize>> {
     let inside = |c: char| c.is_alphanumeric() || "._+-/%".contains(c);
     let mut words = Vec::new();
@@ -376,7 +376,7 @@ fn ran(folder: &Path, words: &[impl AsRef<OsStr>]) -> Answer {
     answer_within(folder, &words, MEMORY, TIME)
 }
 
-/// A desk with all files.
+/// Returns a desk with all files.
 fn desk() -> Desk {
     let desk = good_files();
     for (name, content) in FILES.lines().filter_map(|line| line.strip_prefix("@ ")?.split_once(": ")) {

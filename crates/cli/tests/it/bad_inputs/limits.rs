@@ -1,11 +1,11 @@
-//! Inputs without an end, outputs that cannot be written, and names that are no text.
+//! Endless inputs, outputs that cannot be written, and names that are not text.
 
 use std::ffi::OsStr;
 use std::fs;
 
 use super::{Desk, FABRIC, MESSAGES, answer};
 
-/// Memory that reading may take [KiB].
+/// Largest memory for reading [KiB].
 const MEMORY: u64 = 3_000_000;
 
 fn words(text: &str) -> Vec<&OsStr> {
@@ -62,7 +62,7 @@ fn what_expands_beyond_reason_is_not_expanded() {
     }
 }
 
-/// Every reader of text ends soon where nothing but blank lines comes, and says so of the file.
+/// Every reader of text soon gives up a file of nothing but blank lines, with a mistake about the file.
 #[test]
 fn gigabytes_of_blank_lines_are_given_up_soon() {
     let desk = Desk::new().file("fabric.toml", FABRIC);

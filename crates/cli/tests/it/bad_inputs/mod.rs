@@ -1,5 +1,5 @@
-//! Inputs that are wrong: hundreds of them over all verbs, each answered with a place or a name and what was expected,
-//! in a few lines, without a panic, without much memory, and with all files as they were.
+//! Hundreds of wrong inputs over all commands. Each is answered with a place or a name and the expectation,
+//! in a few lines, without a panic or much memory, and leaves all files unchanged.
 
 mod every;
 mod limits;
@@ -17,14 +17,15 @@ const CASES: &str = include_str!("cases.txt");
 /// Files of a command, before and after.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Memory that a mistake may take [KiB]: it is found before anything large is made.
+/// Largest memory of a mistake [KiB], because it is found before anything large is built.
 const MEMORY: u64 = 4_000_000;
-/// Processor time after which a command is taken to hang \[s\]; it does not depend on what else the machine does.
+/// Processor time after which a command counts as hanging \[s\]; it does not depend on the load of the
+/// machine.
 const HANGS: u64 = 60;
-/// Longest answer [B]: a screen or two, where several mistakes are shown.
+/// Longest answer [B], a screen or two for several mistakes.
 const LONGEST_ANSWER: usize = 6000;
 
-/// One line of `cases.txt` that begins with `$`, with the files above it and what is expected below it.
+/// Case of `cases.txt`: a line that begins with `$`, with the files above it and the expectations below it.
 #[derive(Default)]
 struct Case {
     files: Vec<(String, Vec<u8>)>,
@@ -69,7 +70,7 @@ fn answer_within(folder: &Path, words: &[&std::ffi::OsStr], memory_kib: u64, sec
     Answer { code: status.code(), stdout: text(&mut stdout), stderr: text(&mut stderr) }
 }
 
-/// The bytes of a text with escapes.
+/// Returns the bytes of a text with escapes.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text.chars();
@@ -108,7 +109,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A desk with files that are right.
+/// Returns a desk with valid files.
 fn good_files() -> Desk {
     let round_trips = "bytes,work,time,call\n10,0 s,10 us,round-trip\n1000,0 s,20 us,round-trip\n";
     let send = "0 compute 1e6\n0 send 1 7 100\n".repeat(3);

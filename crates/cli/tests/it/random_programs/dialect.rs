@@ -1,8 +1,8 @@
-//! Two languages by the parts in which they differ.
+//! Differences between C and Fortran.
 
 use super::program::{Base, Expression, Guard, LIMIT, Language, Object, Part};
 
-/// A language to write in.
+/// Language of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect(pub Language);
 
@@ -126,7 +126,7 @@ impl Dialect {
         }
     }
 
-    /// Returns a call of a function that is none of MPI's.
+    /// Returns a call of a function outside MPI.
     pub fn call(self, name: &str, arguments: &[String]) -> String {
         let arguments = arguments.join(", ");
         if self.is_c() { format!("{name}({arguments});") } else { format!("call {name}({arguments})") }

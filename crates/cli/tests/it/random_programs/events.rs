@@ -1,4 +1,4 @@
-//! Recorded calls, as executions of items.
+//! Recorded calls as executions of items.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,19 +10,19 @@ use hayase_trace::{Item, Reader};
 use super::program::Program;
 use super::source::Source;
 
-/// An execution of an item: its number, the iteration.
+/// Execution of an item: its number and the iteration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Execution {
     pub item: usize,
     pub iteration: usize,
 }
 
-/// Calls of all ranks; those outside of the loop are none of an item.
+/// Calls of all ranks; calls outside the loop have no item.
 pub struct Events(Vec<Vec<Option<Execution>>>);
 
 impl Events {
-    /// Reads a run. Calls come in the order of items: one that goes back begins another iteration; `None` where that
-    /// gives other iterations than the program has.
+    /// Reads a run. Calls come in the order of items, and one that goes back begins another iteration.
+    /// Returns `None` if that gives other iterations than the program has.
     pub fn read(run: &Path, program: &Program, source: &Source) -> Option<Self> {
         let ranks = (0..program.ranks).map(|rank| {
             let mut reader = Reader::new(File::open(run.join(format!("rank-{rank:05}.hyt"))).unwrap());
@@ -60,7 +60,7 @@ impl Events {
         self.0[rank].get(event as usize).copied().flatten()
     }
 
-    /// Returns where in the body a point in front of a call lies: between these items, if that is in `iteration`.
+    /// Returns the gap between items before a call, if it is in `iteration`.
     pub fn between(&self, rank: usize, event: u64, iteration: usize) -> Gap {
         let after = |at: Option<Execution>| at.filter(|at| at.iteration >= iteration);
         let before = self.0[rank][..event as usize].iter().rev().find_map(|at| *at);
@@ -81,16 +81,16 @@ impl Events {
     }
 }
 
-/// Calls around a point, as items of an iteration.
+/// Items before and after a point in an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
     pub low: Border,
     pub high: Border,
-    /// The item of the call behind it, if that is in the next iteration.
+    /// Item of the call after it, if that is in the next iteration.
     pub other: Option<usize>,
 }
 
-/// An item of an iteration, or one of another.
+/// Item of this iteration, or of another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Border {
     InFront,

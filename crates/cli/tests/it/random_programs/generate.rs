@@ -1,4 +1,4 @@
-//! Random programs: what all idioms are made of.
+//! Builder of random programs, used by all idioms.
 //!
 //! A program is a sequence of pieces of communication, in the same order for all ranks. Each rank does its part of a
 //! piece at the place of the piece. So every wait ends, and every receive that names its message gets it. A
@@ -9,7 +9,7 @@ use super::program::{
     STATUSES, Statement, VARIABLES,
 };
 
-/// Something under way on a rank.
+/// Operation under way on a rank.
 #[derive(Clone)]
 pub struct Pending {
     pub request: usize,
@@ -18,7 +18,7 @@ pub struct Pending {
     pub then: Vec<Statement>,
 }
 
-/// A program in the making.
+/// Builder of a program.
 pub struct Builder {
     pub random: Random,
     pub program: Program,
@@ -29,7 +29,7 @@ pub struct Builder {
     scopes: usize,
     messages: usize,
     pub pending: Vec<Vec<Pending>>,
-    /// By rank, memory that must be left alone.
+    /// Memory in use, by rank.
     busy: Vec<Vec<Part>>,
 }
 
@@ -79,7 +79,7 @@ pub fn program(seed: u64, language: Language) -> Program {
 }
 
 impl Builder {
-    /// Iterations can be told apart by the order of calls if a rank always has two of them.
+    /// Returns true if the rank always has two calls, so that the order of calls tells iterations apart.
     fn has_two_calls(&self, rank: usize) -> bool {
         let always = |item: &&Item| item.guard.is_none() && matches!(item.statement, Statement::Call(_));
         self.program.bodies[rank].iter().filter(always).count() > 1
@@ -161,7 +161,7 @@ impl Builder {
         unreachable!("an attempt succeeds or the last one says so")
     }
 
-    /// Leaves memory alone until [`Self::release`].
+    /// Reserves memory until [`Self::release`].
     pub fn reserve(&mut self, rank: usize, part: &Part) {
         self.busy[rank].push(part.clone());
     }
@@ -261,7 +261,7 @@ impl Builder {
         self.release(rank, part);
     }
 
-    /// Completes something that is under way, or all of it.
+    /// Completes one operation under way, or all of them.
     pub fn complete(&mut self, rank: usize) {
         let pending = &self.pending[rank];
         let (Some(first), Some(last)) = (pending.first(), pending.last()) else { return };

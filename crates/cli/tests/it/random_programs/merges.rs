@@ -1,4 +1,4 @@
-//! Messages and collective operations that are one in a moved version.
+//! Merged messages and collective operations of a moved version.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::program::CollectiveKind::{Allreduce, Bcast, Reduce, Scan};
 use super::program::{Operation, Statement};
 
 impl Mover<'_> {
-    /// Returns the version in which messages or collective operations are one.
+    /// Returns the version in which messages or collective operations are merged.
     pub fn merged(&self, edits: &[Edit]) -> Result<Plan, Skipped> {
         // By rank and items, the iterations.
         let mut groups: BTreeMap<(usize, Vec<usize>), u32> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Messages between two ranks or three, whose contents say what follows.
+//! Messages between two or three ranks, whose contents determine what follows.
 
 use super::generate::Builder;
 use super::program::{Base, Call, End, Expression, Guard, Object, Operation, Part, Statement};

@@ -1,13 +1,15 @@
-//! Advice on random programs, carried out: whatever is called proven leaves the results of the program as they are.
+//! Advice on random programs, carried out: proven advice must not change the results of the program.
 //!
-//! A program is made of idioms of MPI ([`idioms`]), in C or Fortran. It is recorded with its accesses and
-//! advised; of each finding a moved version is written ([`moves`], [`plan`]), in which the communication is posted as
-//! early and waited for as late as the finding allows, or messages and collective operations are one. All versions run
-//! under the library for which the program was recorded, with and without delays, and print what they received and
-//! computed; memory that must not be touched meanwhile is watched (`moved.c`).
+//! A program is made of idioms of MPI ([`idioms`]), in C or Fortran. It is recorded with its memory accesses
+//! and advised. Each finding gives a moved version ([`moves`], [`plan`]), in which the communication is
+//! posted as early and awaited as late as the finding allows, or messages or collective operations are
+//! merged. All versions run under the library for which the program was recorded, with and without delays,
+//! and print what they received and computed. Memory that must not be touched meanwhile is watched
+//! (`moved.c`).
 //!
-//! `HAYASE_PROGRAMS=500 HAYASE_SEED=7 cargo test -p hayase-cli --test it -- random_programs --nocapture` tries 500
-//! programs from another seed on. A program that shows a difference is kept below `target/tmp/random_programs`.
+//! `HAYASE_PROGRAMS=500 HAYASE_SEED=7 cargo test -p hayase-cli --test it -- random_programs --nocapture`
+//! tries 500 programs from another seed. A program that shows a difference is kept below
+//! `target/tmp/random_programs`.
 
 mod collectives;
 mod completions;
@@ -40,7 +42,7 @@ use run::{Bench, Results, Workshop};
 
 const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
-/// Times that each version is executed: at once, and with delays.
+/// Number of executions of each version: without and with delays.
 const PASSES: usize = 2;
 
 const RULES: [RuleId; 3] = [RuleId::A001, RuleId::A002, RuleId::A003];
@@ -49,13 +51,13 @@ const RULES: [RuleId; 3] = [RuleId::A001, RuleId::A002, RuleId::A003];
 #[derive(Default)]
 struct Counts {
     programs: u64,
-    /// Programs whose calls do not come in the order of their lines.
+    /// Number of programs whose calls are not in the order of their lines.
     not_followed: u64,
     findings: BTreeMap<(String, String), u64>,
     executed: BTreeMap<String, u64>,
     skipped: BTreeMap<(String, &'static str), u64>,
     idioms: BTreeMap<&'static str, u64>,
-    /// Findings that are wrong, by rule and idiom.
+    /// Wrong findings, by rule and idiom.
     wrong: BTreeMap<(RuleId, &'static str), u64>,
     differences: Vec<String>,
 }
@@ -171,7 +173,7 @@ fn try_program(seed: u64, shop: &Workshop, counts: &Mutex<Counts>) {
     }
 }
 
-/// Runs the original and all moved versions; one that hangs or crashes is run again, and then those behind it.
+/// Runs the original and all moved versions; one that hangs or crashes is run again, and then the later ones.
 fn run_all(bench: &Bench<'_>, ranks: usize, last: usize) -> Results {
     let complete = |found: &Results, version: usize| {
         (0..ranks).all(|rank| found.get(&(version, rank)).is_some_and(|passes| passes.len() == PASSES))

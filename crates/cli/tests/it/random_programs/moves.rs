@@ -163,7 +163,7 @@ impl Mover<'_> {
         Ok(moves)
     }
 
-    /// Makes the other members of a collective operation call its non-blocking form, where they are.
+    /// Makes the other members of a collective operation call its non-blocking form in place.
     fn others(&self, moved: usize, number: usize, slot: usize, iterations: u32, plan: &mut Plan) {
         for (rank, body) in self.program.bodies.iter().enumerate().filter(|&(rank, _)| rank != moved) {
             let found = body.iter().enumerate().find_map(|(at, item)| match &item.statement {
@@ -193,7 +193,7 @@ impl Mover<'_> {
         items.collect()
     }
 
-    /// Returns the item in front of which it can be posted, as early as is certain.
+    /// Returns the earliest item before which it can certainly be posted.
     fn post(&self, rank: usize, event: u64, point: Point, at: Execution, blockers: &[usize]) -> usize {
         let number = event.saturating_add_signed(point.interval);
         let gap = self.events.between(rank, number, at.iteration);
@@ -220,7 +220,7 @@ impl Mover<'_> {
         here.map_or(high, |blocker| blocker + 1)
     }
 
-    /// Returns the item in front of which it can be waited for, as late as is certain.
+    /// Returns the latest item before which it can certainly be awaited.
     fn wait(&self, rank: usize, event: u64, point: Point, at: Execution, blockers: &[usize]) -> usize {
         let number = event.saturating_add_signed(point.interval);
         let end = self.program.bodies[rank].len();
@@ -249,14 +249,14 @@ impl Mover<'_> {
         here.unwrap_or(if later { high } else { low })
     }
 
-    /// True if an item completes some of several requests, and tells which.
+    /// Returns true if an item completes some of several requests and reports which.
     fn completes_some(&self, rank: usize, item: usize) -> bool {
         let statement = &self.program.bodies[rank][item].statement;
         let Statement::Complete { completion, .. } = statement else { return false };
         matches!(completion, Completion::Any(_) | Completion::Some(_))
     }
 
-    /// Returns the item that completes a request behind an item, with status and code.
+    /// Returns the later item that completes a request, with status and code.
     pub fn completed_by(
         &self,
         rank: usize,
@@ -305,7 +305,7 @@ pub fn buffers(call: &Call) -> Vec<&Part> {
     }
 }
 
-/// Returns the statements among items that compute what a call is given by value: they move with it.
+/// Returns the statements that compute the arguments that a call takes by value; they move with it.
 fn arguments(items: &[Item], call: &Call, guard: Option<&Guard>) -> Vec<Statement> {
     let ends = match &call.operation {
         Operation::Send { end, .. } | Operation::Receive(end) => vec![end],

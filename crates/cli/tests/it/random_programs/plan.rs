@@ -24,7 +24,7 @@ pub struct Insertion {
     pub action: Action,
 }
 
-/// An item that is not executed in some iterations, or that does something else there.
+/// Item that is skipped or replaced in some iterations.
 #[derive(Clone, Debug)]
 pub struct Replacement {
     pub item: usize,
@@ -35,7 +35,7 @@ pub struct Replacement {
 /// Moves of one finding.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// By rank.
+    /// Insertions by rank.
     pub insertions: Vec<Vec<Insertion>>,
     pub replacements: Vec<Vec<Replacement>>,
     /// Idiom that the moved calls belong to.
@@ -132,7 +132,7 @@ impl Dialect {
         if part.packed { count } else { format!("4 * ({count})") }
     }
 
-    /// Returns what tells of the buffers of a call; `alone`: what is sent must not change.
+    /// Returns the description of the buffers of a call; with `alone`, sent data must not change.
     fn part_of(self, slot: &str, call: &Call, rank: usize, alone: bool) -> String {
         let verify = usize::from(alone).to_string();
         let dead = |end: &End| match end.part.copied() {

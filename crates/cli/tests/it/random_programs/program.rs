@@ -37,7 +37,7 @@ pub const LIMIT: i32 = 9973;
 pub const ENTRIES: usize = 4096;
 /// Number of arrays; the last three have a purpose.
 pub const ARRAYS: usize = 7;
-/// Array of what comes in no order: only sums are made of it.
+/// Array of data in no fixed order, of which only sums are formed.
 pub const UNORDERED: usize = 6;
 /// Array of the window.
 pub const WINDOW: usize = 5;
@@ -48,7 +48,7 @@ pub const VARIABLES: usize = 40;
 pub const REQUESTS: usize = 48;
 pub const STATUSES: usize = 24;
 
-/// Something in memory.
+/// Object in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Object {
     /// A static array.
@@ -66,7 +66,7 @@ pub enum Object {
 }
 
 impl Object {
-    /// Returns the object whose memory it is.
+    /// Returns the object that owns the memory.
     pub fn memory(self) -> Self {
         match self {
             Self::Alias(array) => Self::Array(array),
@@ -109,21 +109,21 @@ impl Expression {
         Self::plain(Base::Element(Object::Variable(variable), 0))
     }
 
-    /// Its value, if it is a constant.
+    /// Returns its value, if it is a constant.
     pub fn known(&self) -> Option<usize> {
         (self.base == Base::Constant).then_some(self.plus as usize)
     }
 }
 
-/// A part of an object that is worked on, sent or received.
+/// Part of an object that is computed on, sent or received.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Part {
     pub object: Object,
     pub offset: usize,
     pub count: Expression,
-    /// Fewest entries there can be.
+    /// Smallest possible number of entries.
     pub least: usize,
-    /// Distance of entries: of more than 1, it is a section of an array in Fortran.
+    /// Stride of entries; above 1 the part is an array section in Fortran.
     pub stride: usize,
     /// `MPI_PACKED`: the count is in bytes.
     pub packed: bool,
@@ -138,7 +138,7 @@ impl Part {
         Self::new(Object::Variable(variable), 0, 1)
     }
 
-    /// True if a compiler passes a copy: one entry is contiguous, whatever its stride.
+    /// Returns true if a compiler passes a copy; a single entry is contiguous whatever its stride.
     pub fn copied(&self) -> bool {
         self.stride > 1 && self.least > 1
     }
@@ -175,7 +175,7 @@ pub struct End {
     pub part: Part,
     pub peer: Expression,
     pub tag: Expression,
-    /// Number of the message; both ends have the same. None: it depends on the run which messages meet.
+    /// Number of the message, the same at both ends; `None` if the match depends on the run.
     pub message: Option<usize>,
 }
 
@@ -191,7 +191,7 @@ pub enum Operation {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Collective {
     pub kind: CollectiveKind,
-    /// The contribution; none: in place.
+    /// Contribution; `None` if in place.
     pub input: Option<Part>,
     pub output: Part,
     pub root: usize,
@@ -337,7 +337,7 @@ pub enum Statement {
         target: usize,
         offset: usize,
     },
-    /// Adds up counts of blocks, so that each block is behind the one before.
+    /// Adds up counts of blocks to their displacements.
     Places {
         counts: Part,
         places: Part,
@@ -368,9 +368,9 @@ pub struct Program {
     pub language: Language,
     pub ranks: usize,
     pub iterations: usize,
-    /// By rank, the body of its loop.
+    /// Loop bodies by rank.
     pub bodies: Vec<Vec<Item>>,
-    /// By rank, its persistent requests: calls with their request.
+    /// Persistent requests by rank: calls with their request.
     pub persistent: Vec<Vec<Call>>,
     /// Names of its idioms.
     pub idioms: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! Programs are compiled, recorded, advised, and run with their moves.
+//! Compiles, records and advises programs, and runs their moved versions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,20 +9,20 @@ use hayase_advice::model::Finding;
 
 use super::program::{Language, Program};
 
-/// A folder with what all programs need.
+/// Folder with the files that all programs need.
 pub struct Workshop {
     folder: tempfile::TempDir,
 }
 
-/// Seconds that a run may take.
+/// Time limit of a run in seconds.
 const PATIENCE: &str = "120";
-/// Seconds that a moved version may take, and where it took longer and is run again, alone.
+/// Time limits of a moved version in seconds: at first, and when it is run again alone.
 const HANGS_AFTER: [&str; 2] = ["8", "15"];
 
 /// Results that a run printed, by version and rank, one for each pass.
 pub type Results = BTreeMap<(usize, usize), Vec<String>>;
 
-/// A program on its way.
+/// Folder of one program.
 pub struct Bench<'a> {
     shop: &'a Workshop,
     pub folder: PathBuf,
@@ -155,7 +155,8 @@ impl Bench<'_> {
         done(&mut self.prepared(command));
     }
 
-    /// Runs these versions; returns what they printed, however they ended. One that hangs ends all behind it.
+    /// Runs these versions and returns their results, however they end. A version that hangs stops all later
+    /// ones.
     pub fn run_moved(&self, versions: std::ops::RangeInclusive<usize>) -> Results {
         let mut command = Command::new("timeout");
         command.arg(PATIENCE).args(self.launcher()).arg("./moved");
@@ -164,7 +165,7 @@ impl Bench<'_> {
         results(&self.prepared(command).output().unwrap())
     }
 
-    /// Keeps the folder of a program that shows a difference; returns where.
+    /// Keeps the folder of a program that shows a difference, and returns its path.
     pub fn keep(&self, name: &str, notes: &str) -> PathBuf {
         let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("random_programs").join(name);
         let _ = fs::remove_dir_all(&to);

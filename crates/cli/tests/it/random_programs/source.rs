@@ -1,4 +1,4 @@
-//! Whole sources: the program that is recorded, and one with all moved versions.
+//! Whole sources: the recorded program, and one with all moved versions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use super::program::{
     ARRAYS, ENTRIES, Language, Object, Operation, Program, REQUESTS, STATUSES, Statement, VARIABLES, WINDOW,
 };
 
-/// A source, and which line is which item of which rank.
+/// Source, with the item and rank of each line.
 pub struct Source {
     pub text: String,
     pub lines: BTreeMap<u32, (usize, usize)>,

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use super::super::{Desk, Said};
 use super::{cell, escaped};
 
-/// Returns the groups of `hayase --help` with their verbs.
+/// Returns the groups of `hayase --help` with their commands.
 pub fn groups() -> Vec<(String, Vec<String>)> {
     let help = Desk::new().hayase("--help").assert().success().stdout();
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
@@ -146,7 +146,7 @@ fn forms(arg: &Arg) -> String {
     }
 }
 
-/// Writes what stands under the options of a help text: examples, outputs, exit codes.
+/// Writes the part of a help text below the options: examples, outputs, exit codes.
 fn after(page: &mut String, command: &Command) {
     let text = command.get_after_long_help().or_else(|| command.get_after_help());
     let Some(text) = text.map(ToString::to_string) else { return };

@@ -1,5 +1,5 @@
-//! The generated pages of the reference: commands, keys of scenarios, tables and reports. They are held against the
-//! program, its schemas and what it writes; `SNAPSHOTS=overwrite` writes them anew.
+//! Generated pages of the reference: commands, keys of scenarios, tables and reports. The tests compare them
+//! with the program, its schemas and its outputs; `SNAPSHOTS=overwrite` writes them anew.
 
 mod commands;
 mod schema;

@@ -25,7 +25,7 @@ enum Form<'s> {
 
 struct Reader<'s> {
     schema: &'s Value,
-    /// Headings of the definitions that stand on the page already.
+    /// Headings of the definitions that are already on the page.
     headings: BTreeMap<String, String>,
     page: String,
 }
@@ -239,7 +239,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns a link to the section of a table that stands on the page already.
+    /// Returns a link to the section of a table that is already on the page.
     fn link(&self, value: &'s Value) -> Option<String> {
         let value = match self.form(value) {
             Form::List(items) => items,
@@ -288,7 +288,7 @@ impl<'s> Reader<'s> {
         meanings.map(|(word, meaning)| format!("<br>`{word}`: {}", cell(meaning))).collect()
     }
 
-    /// Writes the paragraphs behind the first one of the comment of a choice's table.
+    /// Writes the paragraphs after the first one of the comment of a choice's table.
     fn more_about(&mut self, value: &'s Value) {
         let Some(text) = definition_of(value).and_then(|name| self.defined(name)["description"].as_str()) else {
             return;
@@ -347,7 +347,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Returns the definition that a value is, or is where it is not null.
+/// Returns the definition of a value, or of its non-null form.
 fn definition_of(value: &Value) -> Option<&str> {
     name(value).or_else(|| {
         let any = value.get("anyOf")?.as_array()?;

@@ -9,7 +9,7 @@ use super::super::{Desk, Said};
 struct Table {
     title: &'static str,
     about: &'static str,
-    /// Command that writes the table here, to standard output or to a file behind ` -o `.
+    /// Command that writes the table, to standard output or to a file after ` -o `.
     command: &'static str,
 }
 
