@@ -127,11 +127,8 @@ impl UniformSpec {
     /// Too many or no tasks, or a shortest time above the longest.
     pub fn times(&self, seed: u64) -> Result<Vec<Time>, Diagnostic> {
         if *self.least > *self.most {
-            return Err(Diagnostic::new(
-                "out-of-range",
-                format!("the least time is more than the most, {}", *self.most),
-            )
-            .at_value(&self.least));
+            return Err(Diagnostic::new("out-of-range", format!("the least time exceeds the most, {}", *self.most))
+                .at_value(&self.least));
         }
         let (least, range) = (self.least.ps(), self.most.ps() - self.least.ps());
         let random = Mix::new(seed, "uniform tasks");

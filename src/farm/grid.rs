@@ -282,7 +282,7 @@ impl ProductGrid {
         let Some(count) = count.filter(|&count| count <= 64 * executed.len().max(1 << 20)) else {
             let spans = axes.iter().map(|axis| axis.len().to_string()).collect::<Vec<_>>().join(" x ");
             let message =
-                format!("the {} executed tasks are no product grid: they span {spans} points", executed.len());
+                format!("the {} executed tasks do not form a product grid: they span {spans} points", executed.len());
             return Err(incomplete(message));
         };
         let mut at = vec![u32::MAX; count];
@@ -331,7 +331,7 @@ impl ProductGrid {
 
 fn incomplete(message: String) -> Diagnostic {
     Diagnostic::new("incomplete-grid", message).help(
-        "interpolation needs every combination of the coordinates; execute the missing tasks, or say `--refined` where \
-         the tasks are those that `hayase master-slave plan` proposed",
+        "interpolation needs every combination of the coordinates; execute the missing tasks, or add `--refined` if \
+         `hayase master-slave plan` proposed these tasks",
     )
 }

@@ -69,11 +69,8 @@ impl Rules {
     /// Reads a parameter and its values: `granularity=1..1024:x2`.
     pub fn varied(text: &str) -> Result<(String, Vec<String>), Diagnostic> {
         let Some((name, values)) = text.split_once('=') else {
-            return Err(Diagnostic::new(
-                "bad-range",
-                format!("\"{text}\" does not say what to vary over which values"),
-            )
-            .help("write it like granularity=1..1024:x2"));
+            return Err(Diagnostic::new("bad-range", format!("\"{text}\" does not name a key and its values"))
+                .help("write it like granularity=1..1024:x2"));
         };
         let name = name.trim();
         if !VARIABLE.contains(&name) {

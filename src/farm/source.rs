@@ -141,7 +141,7 @@ impl TasksFile {
         }
         let (base, text) = sources.read_text(path).map_err(|mistake| vec![mistake])?;
         let helped = |mistake: Diagnostic| match mistake.help {
-            None => mistake.help("`hayase master-slave --help` shows what a tasks file holds"),
+            None => mistake.help("`hayase master-slave --help` describes tasks files"),
             Some(_) => mistake,
         };
         whole::from_text(&text, base).map_err(|mistakes| mistakes.into_iter().map(helped).collect())

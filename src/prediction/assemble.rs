@@ -158,7 +158,7 @@ fn computation(spec: &ProgramDataSpec, data: &ProgramData, sources: &Sources) ->
         let scale = scale.ok_or_else(|| {
             let diagnostic = Diagnostic::new(
                 "bad-number",
-                format!("`{}` of `scale` is no number above 0, up to {LARGEST_SCALE:e}", *text),
+                format!("`{}` of `scale` is not a number above 0, up to {LARGEST_SCALE:e}", *text),
             );
             one(diagnostic.at_value(&text).help("write 1.5, or \"0-7=1.5,8-15=0.8\""))
         })?;
@@ -202,7 +202,7 @@ fn by_ranks(text: &Located<String>, ranks: u32, key: &str) -> Result<ByRanks, Di
                 named.extend(from..=to);
             }
             _ => {
-                let message = format!("`{range}` of `{key}` are no ranks below {ranks}");
+                let message = format!("`{range}` of `{key}` are not ranks below {ranks}");
                 return Err(Diagnostic::new("bad-ranks", message).at_value(&part).help("write 0-7=...,8-15=..."));
             }
         }

@@ -168,7 +168,7 @@ impl Sections {
         if let Some(TransportSpec::Packet(spec)) = self.transport.get()
             && let Some(packets) = &spec.packets_per_message
         {
-            let message = "how large packets are with so many a message is known for patterns only";
+            let message = "`packets-per-message` works for patterns only";
             let diagnostic = Diagnostic::new("unused-option", message).at_value(packets).label("of no use here");
             notes.push(diagnostic.help("write `packet-size`, the size itself"));
         }
@@ -204,13 +204,12 @@ impl Sections {
         if let Section::Is(node, span) = &self.node
             && !node.facts().is_ideal
         {
-            let message =
-                format!("messages cost nothing at their ends here, and `{}` nodes say what they cost", node.name());
+            let message = format!("messages have no costs at nodes here, but `{}` nodes set these", node.name());
             notes.refuse(message, *span, "leave it out, or use `hayase run`, which plays a pattern as a program");
         }
         if let Section::Is(_, span) = &self.collectives {
             let message = "patterns have no collectives that [collectives] could be about";
-            notes.refuse(message, *span, "leave it out: the pattern itself says which algorithm it is");
+            notes.refuse(message, *span, "leave it out: the pattern has an algorithm already");
         }
     }
 
@@ -282,16 +281,15 @@ impl Sections {
         let message = format!("there is no route from {from} to {to}{more}");
         if network.fabric.failed().is_some() {
             // The program ends with a separate exit code for this.
-            let diagnostic =
-                Diagnostic::new("cut-off", message).label("messages are sent where what failed left no way");
-            let help = "let fewer links fail, draw others (another seed), or place the ranks elsewhere";
+            let diagnostic = Diagnostic::new("cut-off", message).label("failures leave no route for some messages");
+            let help = "let fewer links fail, draw others with another seed, or place the ranks elsewhere";
             return diagnostic.help(help).at(self.faults.span());
         }
         let (help, at) = match !network.router.is_total() && network.fabric.routes().is_none() {
             true => ("add a path for this pair to the routing's file", self.routing.span()),
             false => ("add links or routes to the topology, or place the ranks elsewhere", self.topology.span()),
         };
-        Diagnostic::new("no-route", message).label("messages are sent where no route leads").help(help).at(at)
+        Diagnostic::new("no-route", message).label("messages are sent between nodes without a route").help(help).at(at)
     }
 }
 

@@ -71,12 +71,12 @@ impl Sections {
         };
         notes.extend_at(node.check(), Some(at));
         if let Some((key, span)) = spec.cost_of_machine() {
-            let message = format!("`{key}` and the machine both say what messages cost");
+            let message = format!("`{key}` and the machine both set the cost of messages");
             let diagnostic = Diagnostic::new("two-choices", message).label("leave out one of them");
             notes.push(diagnostic.at(span.unwrap_or(at)));
         }
         let Some(mut model) = node.costs() else {
-            let message = format!("a machine of the kind `{}` says more than what a message costs", node.name());
+            let message = format!("a machine of the kind `{}` sets more than the cost of a message", node.name());
             notes.refuse(message, at, "take one with [node.loggp] or [node.loggps]");
             return None;
         };
@@ -254,7 +254,7 @@ impl Loader {
         match self.load_all()? {
             Loaded::Farm(farm) => Ok(*farm),
             Loaded::Pattern(_) | Loaded::Program(_) | Loaded::Jobs(_) => {
-                let message = "the workload is no master with its workers";
+                let message = "the workload is not a master/slave program";
                 let diagnostic = Diagnostic::new("wrong-choice", message).help("write a table [workload.master-slave]");
                 Err(diagnostic.into())
             }

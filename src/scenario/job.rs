@@ -88,11 +88,11 @@ impl JobSection {
         let number = load.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
         let part = number.map(|percent| percent / 100.0).filter(|part| *part > 0.0 && *part <= 1.0);
         if part.is_none() {
-            let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is no part of a host link", **load));
+            let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is not a fraction of a host link", **load));
             diagnostics.push(diagnostic.at_value(load).label("more than 0 %, up to 100 %").help("write \"10 %\""));
         }
         if let Some(size) = spec.size.as_ref().filter(|size| size.0 == 0) {
-            let diagnostic = Diagnostic::new("wrong-value", "messages without bytes are no load").at_value(size);
+            let diagnostic = Diagnostic::new("wrong-value", "messages without bytes are not a load").at_value(size);
             diagnostics.push(diagnostic.label("one byte at least"));
         }
         let others = [
@@ -118,7 +118,7 @@ impl JobSection {
         if (1.0 / HEAVIEST..=HEAVIEST).contains(&**weight) {
             return **weight;
         }
-        let diagnostic = Diagnostic::new("wrong-value", format!("{} is no weight of a job", **weight));
+        let diagnostic = Diagnostic::new("wrong-value", format!("{} is not a weight of a job", **weight));
         let diagnostic = diagnostic.at_value(weight).label("a number from 1e-6 to 1e6 is expected");
         diagnostics.push(diagnostic.help("write 4 for four times the rate on a full link, 1e6 for nearly all of it"));
         1.0
@@ -138,7 +138,7 @@ impl JobSection {
         }
         let is_background = background.as_ref().is_some_and(|background| **background);
         if let (true, Some(repeat)) = (is_background, repeat) {
-            let message = "a background is done as often as others leave it time for";
+            let message = "a background job repeats until the others end";
             diagnostics.push(Diagnostic::new("two-choices", message).at_value(repeat).help("leave out `repeat`"));
         }
         if let (Some(size), None) = (&self.spec.size, load) {

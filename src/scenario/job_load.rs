@@ -92,7 +92,7 @@ impl Sections {
         let system = self.on_network(routed, placement, written, notes);
         let network = system.network()?.clone();
         self.check_each(&all, &network, notes);
-        let own_links = notes.links.comparison(&network.fabric, &self.link);
+        let own_links = notes.links.comparison(&network.fabric, &self.link, &notes.sources);
         let system = system.with_node(node).ok()?.with_collectives(collectives).with_link_comparison(own_links);
         let work = JobsWork::new(all.into_iter().map(|built| into_job(built, &notes.sources)).collect());
         let system = self.slowed(system, work.ranks(), &work.names_and_ranks(), notes);
@@ -114,10 +114,10 @@ impl Sections {
         let (message, help) = match (transport, sharing) {
             (Some(transport), _) => {
                 let name = transport.name();
-                (format!("the transport `{name}` knows no weights of jobs"), "leave it out, or take flows")
+                (format!("the transport `{name}` has no weights of jobs"), "leave it out, or take flows")
             }
             (None, Some((name, reason))) => {
-                (format!("the sharing policy `{name}` knows no weights: {reason}"), "take `max-min` or `equal-share`")
+                (format!("the sharing policy `{name}` has no weights: {reason}"), "take `max-min` or `equal-share`")
             }
             (None, None) => return,
         };
@@ -191,7 +191,7 @@ impl Sections {
         if let Some(ranks) = ranks.as_ref().filter(|ranks| ***ranks != task.ranks()) {
             let message = format!("job `{}` has {} ranks, and its workload {}", **name, **ranks, task.ranks());
             let diagnostic = Diagnostic::new("wrong-value", message).at_value(ranks);
-            notes.push(diagnostic.help("leave `ranks` out: the workload says how many there are"));
+            notes.push(diagnostic.help("leave `ranks` out: the workload sets their number"));
         }
         let (placement, placement_at) = match (&section.spec.placement, &self.placement) {
             (Some(placement), _) => (placement.clone(), section.placement_at),
@@ -277,7 +277,7 @@ impl Sections {
         if let Some(job) = jobs.iter().find(|job| concern_runs && job.repeat == Repeat::Background(None)) {
             let spec = &job.section.spec;
             let message =
-                format!("job `{}` goes on until the others end, and links that fail may keep these", *spec.name);
+                format!("job `{}` runs until the others end, and failed links may keep them from ending", *spec.name);
             let of_load = spec.load.as_ref().and_then(Located::span);
             let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(self.faults.span());
             let help = "give it an end (`until = \"1 s\"`), or let fewer links fail, and from the start";
@@ -295,7 +295,7 @@ impl Sections {
             {
                 let message = format!("job `{}` would be done more than {times:.0e} times", *spec.name);
                 let diagnostic = Diagnostic::new("too-large", message).at_value(until);
-                let label = format!("{} times are the most", grouped(u32::MAX.into()));
+                let label = format!("at most {} times are possible", grouped(u32::MAX.into()));
                 notes.push(diagnostic.label(label).help("end it earlier"));
             }
             let JobWork::Pattern(work) = &job.task else { continue };
@@ -345,7 +345,8 @@ fn check_names(jobs: &[JobSection], at: Option<Span>, notes: &mut Notes) {
     for job in jobs {
         let name = &job.spec.name;
         if name.is_empty() || name.contains(['.', '=', '"', '\n']) {
-            let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is no name of a job", **name)).at_value(name);
+            let diagnostic =
+                Diagnostic::new("wrong-value", format!("`{}` is not a name of a job", **name)).at_value(name);
             notes.push(diagnostic.help("take letters, digits and hyphens"));
         }
         if !met.insert(&***name) {

@@ -41,7 +41,7 @@ fn check_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
         Some(Value::String(schema)) if KNOWN_SCHEMAS.contains(&schema.as_str()) => return Ok(()),
         Some(Value::String(schema)) => format!("this is a report of the unknown schema \"{schema}\""),
         Some(other) => format!("this is a report of the unknown schema {other}"),
-        None => "this report does not say of which schema it is".to_owned(),
+        None => "this report has no schema".to_owned(),
     };
     Err(JsonError {
         message,
@@ -109,7 +109,7 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
     if value.get("scenario").is_none()
         && let Some(what) = describe_other(&value)
     {
-        return Err(JsonError { message: format!("this is {what} and holds no scenario"), ..no_scenario() });
+        return Err(JsonError { message: format!("this is {what}, which contains no scenario"), ..no_scenario() });
     }
     let mut scenario = match value {
         Value::Object(mut map) => match map.remove("scenario") {

@@ -6,7 +6,7 @@
 //! so that a report contains all values that were used.
 
 use super::section::Section;
-use crate::diagnostic::{Diagnostic, Located, Span};
+use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::fabric::Fabric;
 use crate::reading::tree::{Entry, Table};
 use crate::units::{Bandwidth, Time};
@@ -28,11 +28,6 @@ impl LinkSpec {
         let bandwidth = self.bandwidth.as_ref().filter(|bandwidth| bandwidth.bytes_per_second() <= 0.0)?;
         let diagnostic = Diagnostic::new("no-bandwidth", "a link without bandwidth never delivers anything");
         Some(diagnostic.at_value(bandwidth).label("a bandwidth above 0").help("write \"12.5 GB/s\" or \"100 Gbit/s\""))
-    }
-
-    fn words(&self) -> String {
-        let bandwidth = self.bandwidth.map_or("no bandwidth".to_owned(), |bandwidth| bandwidth.to_string());
-        format!("{bandwidth}, {}", latency_in_words(self.latency.map_or(Time::ZERO, |latency| *latency)))
     }
 }
 
@@ -112,15 +107,34 @@ impl Links {
     }
 
     /// Compares the fabric's own links with the other links that are given; `None` if the fabric has those.
-    pub fn comparison(&self, fabric: &Fabric, link: &Section<LinkSpec>) -> Option<String> {
+    pub fn comparison(&self, fabric: &Fabric, link: &Section<LinkSpec>, sources: &Sources) -> Option<String> {
         if !self.own {
             return None;
         }
         let topology = self.topology.as_deref().unwrap_or("the fabric");
         let others = match (link.get(), &self.machine) {
-            (Some(link), Some(machine)) => format!("of {machine}: {}", link.words()),
-            (Some(link), None) => format!("of [link]: {}", link.words()),
-            (None, Some(machine)) => format!("{machine} says nothing of links"),
+            (Some(link), machine) => {
+                let table = machine.as_deref().unwrap_or("[link]");
+                let given_by = |span: Option<Span>| match span.and_then(|span| sources.find(span)) {
+                    Some((flag, ..)) if flag.starts_with("--") => flag,
+                    _ => table,
+                };
+                let bandwidth = link.bandwidth.as_ref().map(|bandwidth| (bandwidth.to_string(), bandwidth.span()));
+                let latency = link.latency.as_ref().map(|latency| (latency_in_words(**latency), latency.span()));
+                let given = [bandwidth, latency].into_iter().flatten();
+                let given: Vec<(String, &str)> = given.map(|(value, span)| (value, given_by(span))).collect();
+                match &given[..] {
+                    [(bandwidth, one), (latency, other)] if one == other => {
+                        format!("not used: {bandwidth}, {latency} of {one}")
+                    }
+                    [] => return None,
+                    given => {
+                        let each: Vec<String> = given.iter().map(|(value, by)| format!("{value} of {by}")).collect();
+                        format!("not used: {}", each.join(", "))
+                    }
+                }
+            }
+            (None, Some(machine)) => format!("{machine} sets no links"),
             (None, None) => return None,
         };
         Some(format!("links of {topology}: {}; {others}", of_fabric(fabric)))
@@ -203,15 +217,15 @@ mod tests {
         assert_eq!(links(both().set("--set", "link.bandwidth=2 GB/s")), of("2 GB/s", "425 ns"));
         let (bandwidth, latency, note) = links(Loader::new().text("t", TREE).machine("myrinet"));
         assert_eq!((bandwidth.as_str(), latency.as_str()), ("2 GB/s", "none"));
-        assert_eq!(note.unwrap(), "links of the fabric: 2 GB/s, no latency; of myrinet: 160 MB/s, 425 ns");
+        assert_eq!(note.unwrap(), "links of the fabric: 2 GB/s, no latency; not used: 160 MB/s, 425 ns of myrinet");
     }
 
     #[test]
     fn links_of_its_own_are_compared_with_those_of_the_machine() {
         let note = |machine: &str, topology: &str| links(Loader::new().machine(machine).topology(topology)).2.unwrap();
-        let expected = "links of red-storm: 3.2 GB/s to 3.8 GB/s, no latency; of myrinet: 160 MB/s, 425 ns";
+        let expected = "links of red-storm: 3.2 GB/s to 3.8 GB/s, no latency; not used: 160 MB/s, 425 ns of myrinet";
         assert_eq!(note("myrinet", "red-storm"), expected);
-        let expected = "links of torus-4x4: 1 GB/s, no latency; shared-memory says nothing of links";
+        let expected = "links of torus-4x4: 1 GB/s, no latency; shared-memory sets no links";
         assert_eq!(note("shared-memory", "torus-4x4"), expected);
     }
 

@@ -527,7 +527,7 @@ impl Texts {
         match (shelf, extension) {
             (Shelf::Topologies, Some("json")) if self.is_graph(name, at) => return single("graph", "file"),
             (Shelf::Topologies, Some("csv")) if is_file => {
-                let diagnostic = Diagnostic::new("wrong-file", format!("`{name}` is a table, and no fabric by itself"));
+                let diagnostic = Diagnostic::new("wrong-file", format!("`{name}` is a table and not a fabric"));
                 let help = format!("links are taken as `custom:links={name},nodes=N`, with the number of nodes");
                 return self.lost(diagnostic.help(help), Some(at));
             }
@@ -670,7 +670,7 @@ impl Texts {
     fn job(&mut self, flag: String, text: &str) -> Option<Table> {
         let at = self.flag(flag.clone(), text);
         let Some(typed) = jobs::parse_option(text, at) else {
-            let diagnostic = Diagnostic::new("syntax", format!("`{text}` is no job")).at(at);
+            let diagnostic = Diagnostic::new("syntax", format!("`{text}` is not a job")).at(at);
             let help = format!("write {flag} NAME=PATTERN:RANKS@PLACEMENT, as in a=all-to-all-pairwise:16@random");
             return self.lost(diagnostic.help(help), None);
         };

@@ -144,7 +144,7 @@ impl Sections {
             (Section::Absent, Section::Is(WorkloadSpec::Pattern(pattern), at)) => {
                 let ranks = pattern.ranks();
                 if ranks.is_none() {
-                    let message = "without a topology nothing says how many ranks there are";
+                    let message = "without a topology the number of ranks is unknown";
                     let name = serde_json::to_value(pattern).unwrap_or_default();
                     let name = name.as_object().and_then(|tables| tables.keys().next().cloned()).unwrap_or_default();
                     let fabric = match self.node.get() {
@@ -204,7 +204,8 @@ impl Sections {
             }
             Section::Broken => return None,
         };
-        let own_links = system.network().and_then(|network| notes.links.comparison(&network.fabric, &self.link));
+        let own_links =
+            system.network().and_then(|network| notes.links.comparison(&network.fabric, &self.link, &notes.sources));
         // A model that is itself a network, next to a fabric, has been refused.
         let system = system.with_node(node).ok()?;
         let system = system.with_collectives(collectives).with_link_comparison(own_links);

@@ -136,7 +136,7 @@ pub(super) fn straggler(text: &str, at: Span) -> Result<Table, Diagnostic> {
         Some((speed, when)) => {
             put("speed", part(speed).entry(Kind::Text));
             let Some((start, until)) = when.split_once("..") else {
-                return Err(part(when).wrong("is no span of time").help("write @1ms..2ms, @1ms.. or @..2ms"));
+                return Err(part(when).wrong("is not a span of time").help("write @1ms..2ms, @1ms.. or @..2ms"));
             };
             for (key, time) in [("start", start), ("until", until)] {
                 if !time.trim().is_empty() {

@@ -170,7 +170,7 @@ impl Variant {
     /// # Errors
     /// Every mistake; and a farm that is tried in several ways.
     pub fn load(self) -> Result<Scenario, Invalid> {
-        let help = "give one number of workers and no `vary`: what is tried stands in [grid]";
+        let help = "give one number of workers and no `vary`: keys to vary are in [grid]";
         self.0.build()?.only(help)
     }
 }
@@ -330,7 +330,7 @@ impl Texts {
             },
             ([word], None) if WORDS.contains(&word.as_str()) => {
                 let mistake = Diagnostic::new("wrong-type", format!("`{word}` is {}", value.what())).at(at);
-                self.diagnostics.push(mistake.label("a text is expected, with its unit where it has one"));
+                self.diagnostics.push(mistake.label("expected a text such as \"1 MB\""));
                 Table::new()
             }
             ([outer @ .., last], _) => {

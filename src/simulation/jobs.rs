@@ -224,7 +224,7 @@ impl Simulated for JobsWork {
             return Err(without_network(&self.name));
         }
         if !self.jobs.iter().any(|job| self.must_end(job)) {
-            let message = "no job ends: all of them are background, as long as another goes on";
+            let message = "no job ends: all of them are background jobs, which repeat until another ends";
             return Err(Diagnostic::new("endless", message));
         }
         // Slow ranks are described over all jobs and checked below.

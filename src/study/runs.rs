@@ -190,7 +190,11 @@ pub fn not_done(tasks: u32) -> String {
 pub(super) fn stuck(blocked: &[Blocked], gridlock: Option<&Gridlock>) -> String {
     match gridlock {
         Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
-        None => count(blocked.len() as u64, "rank waits for what never comes", "ranks wait for what never comes"),
+        None => count(
+            blocked.len() as u64,
+            "rank waits for a message that never comes",
+            "ranks wait for messages that never come",
+        ),
     }
 }
 

@@ -26,10 +26,12 @@ impl Target {
         };
         match number.parse::<f64>() {
             Ok(value) if RANGE.contains(&(value / unit)) => Ok(Self(value / unit)),
-            Ok(_) => Err(format!(
-                "`{text}` is no error that an estimate could have; write one from 0.01 % to 50 %, such as \"1 %\""
-            )),
-            Err(_) => Err(format!("`{text}` is no part of a makespan; write one from 0.01 % to 50 %, such as \"1 %\"")),
+            Ok(_) => {
+                Err(format!("`{text}` is not an error of an estimate; write one from 0.01 % to 50 %, such as \"1 %\""))
+            }
+            Err(_) => {
+                Err(format!("`{text}` is not a fraction of a makespan; write one from 0.01 % to 50 %, such as \"1 %\""))
+            }
         }
     }
 

@@ -63,7 +63,8 @@ pub fn read(input: Input, calls: &mut impl Calls) -> Result<(), Vec<Diagnostic>>
                 let mut diagnostic = Diagnostic::new(code, format!("{file}{at}: {error}"));
                 if code == "truncated-trace" {
                     diagnostic = diagnostic.help(format!(
-                        "{place} calls of rank {rank} come before; --truncated uses them, as far as all ranks go"
+                        "{place} calls of rank {rank} come before; --truncated uses them, up to where all ranks have \
+                         calls"
                     ));
                 }
                 return Err(vec![diagnostic]);

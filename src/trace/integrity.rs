@@ -220,7 +220,7 @@ impl Integrity {
             return None;
         }
         let follows = match messages_lack {
-            true => "who waits for what is missing waits for ever, and times and sums leave it out",
+            true => "ranks that wait for missing calls never end, and times and sums lack them",
             false => "times and sums are those of a part of the run, and who waits for the rest waits for ever",
         };
         Some(format!("{}: {follows}", facts.join(", ")))
@@ -268,9 +268,9 @@ impl Integrity {
         let (rank, worst, share) = self.worst(|stream| stream.outside.polled)?;
         let polling = (100.0 * worst.outside.polling.share).round();
         Some(format!(
-            "rank {rank} polled for {polling} % of the run, by tests and probes that found nothing, and block times have \
-             {share} of it as work: work cannot be told from waiting there, and the recorder slows polls down, so that \
-             predictions are too short by up to the rest where a rank polls until a time has passed"
+            "rank {rank} polled for {polling} % of the run, by tests and probes without success, and block times \
+             count {share} of it as work; waiting cannot be told from work there and the recorder slows polls down, \
+             so predictions are too short by up to the rest if a rank polls until a time has passed"
         ))
     }
 

@@ -351,7 +351,7 @@ fn mistakes_in_text_traces_have_line_and_column() {
         ("\t1\t-1\nB", "\t9\t-1\nB", "x.tsv:9:1: Wait names request 9"),
         ("#rank 1", "#rank 2", "x.tsv:11:7: not a whole number below 2"),
         ("#rank 0\n", "", "x.tsv:6:1: an event before it is said whose it is"),
-        ("#rank 1", "#rank 0", "rank 0 is there twice"),
+        ("#rank 1", "#rank 0", "rank 0 appears twice"),
         ("#ranks 2", "#ranks 3", "has the calls of 2 of 3 ranks; rank 2 is missing"),
         ("#ranks 2", "#ranks 4294967295", "not a whole number below 16777217"),
     ] {

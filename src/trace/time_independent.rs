@@ -241,7 +241,7 @@ impl Words<'_, '_> {
         let Some((first, _)) = self.words.get(self.next) else { return Ok(()) };
         let last = self.words.last().map_or(first.end, |(range, _)| range.end);
         let message = format!("`{action}` has no more words than those before `{}`", self.line.show(first.clone()));
-        Err(self.line.mistake(first.start..last, "bad-action", message).help("leave out what is too much"))
+        Err(self.line.mistake(first.start..last, "bad-action", message).help("leave out the surplus words"))
     }
 }
 

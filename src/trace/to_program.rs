@@ -204,7 +204,7 @@ impl ToProgram {
             return Err(ItemError::new("other-run", message));
         }
         if self.ranks.contains_key(&header.rank) {
-            return Err(ItemError::new("repeated-rank", format!("rank {} is there twice", header.rank)));
+            return Err(ItemError::new("repeated-rank", format!("rank {} appears twice", header.rank)));
         }
         let rank = self.ranks.entry(header.rank).or_insert(RankCalls::new(header));
         self.regions.begin(rank, header);

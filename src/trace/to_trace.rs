@@ -73,7 +73,7 @@ impl Calls for ToTrace {
                 return Err(ItemError::new("too-large", format!("a trace of {} ranks", header.ranks)));
             }
             if self.ranks.contains_key(&rank) {
-                return Err(ItemError::new("repeated-rank", format!("rank {rank} is there twice")));
+                return Err(ItemError::new("repeated-rank", format!("rank {rank} appears twice")));
             }
             let writer = Writer::new(Vec::new(), header).map_err(failed)?;
             self.ranks.insert(rank, Stream::Open(Box::new(writer)));

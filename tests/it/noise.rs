@@ -386,7 +386,7 @@ fn mistakes_are_marked_where_they_stand_all_at_once() {
                 [[straggler]]\nranks = [3, 3]\nspeed = \"50 %\"\n[[straggler]]\nspeed = \"x2\"\n[[straggler]]\nranks = 1\njob = \"a\"\nspeed = 1\n";
     let found = lines(text);
     for (line, what) in
-        [(7, "for ever"), (10, "no rank 11"), (13, "rank 3 is there twice"), (15, "by `ranks`"), (19, "no job `a`")]
+        [(7, "for ever"), (10, "no rank 11"), (13, "rank 3 appears twice"), (15, "by `ranks`"), (19, "no job `a`")]
     {
         let marked = found.lines().any(|found| found.contains(&format!("a.toml:{line}:")) && found.contains(what));
         assert!(marked, "{line} {what}:\n{found}");

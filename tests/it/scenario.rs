@@ -165,7 +165,7 @@ fn messages_without_a_way() {
     std::fs::write(path("links.csv"), "id,from,to,bandwidth\na,0,1,1e9\nb,1,0,1e9\nc,0,2,1e9\n").unwrap();
     std::fs::write(path("s.toml"), format!("[topology.custom]\nnodes = 3\nlinks = \"links.csv\"\n{SPREAD}")).unwrap();
     let told = told(Loader::new().file(&path("s.toml")));
-    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @r"DIR/s.toml:1:11: there is no route from node 2 to node 0 (and one pair more) (messages are sent where no route leads); add links or routes to the topology, or place the ranks elsewhere");
+    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @r"DIR/s.toml:1:11: there is no route from node 2 to node 0 (and one pair more) (messages are sent between nodes without a route); add links or routes to the topology, or place the ranks elsewhere");
 }
 
 #[test]
@@ -177,10 +177,10 @@ fn paths_for_some_pairs_only() {
         let routing = format!("paths:{}", paths.display());
         told(Loader::new().topology("torus-4x4").pattern(pattern).routing(&routing))
     };
-    assert_snapshot!(of("all-to-all-pairwise"), @"--routing:1:1: there is no route from node 0 to node 1 (and 239 pairs more) (messages are sent where no route leads); add a path for this pair to the routing's file");
-    assert_snapshot!(of("allreduce-ring"), @"--routing:1:1: there is no route from node 0 to node 1 (and 15 pairs more) (messages are sent where no route leads); add a path for this pair to the routing's file");
+    assert_snapshot!(of("all-to-all-pairwise"), @"--routing:1:1: there is no route from node 0 to node 1 (and 239 pairs more) (messages are sent between nodes without a route); add a path for this pair to the routing's file");
+    assert_snapshot!(of("allreduce-ring"), @"--routing:1:1: there is no route from node 0 to node 1 (and 15 pairs more) (messages are sent between nodes without a route); add a path for this pair to the routing's file");
     std::fs::write(&paths, "src,dst,weight,path\n0,1,,\"node 0 -> (0,0) -> (1,0) -> node 1\"\n").unwrap();
-    assert_snapshot!(of("all-to-all-pairwise"), @"--routing:1:1: there is no route from node 0 to node 2 (and 238 pairs more) (messages are sent where no route leads); add a path for this pair to the routing's file");
+    assert_snapshot!(of("all-to-all-pairwise"), @"--routing:1:1: there is no route from node 0 to node 2 (and 238 pairs more) (messages are sent between nodes without a route); add a path for this pair to the routing's file");
 }
 
 #[test]

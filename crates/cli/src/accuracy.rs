@@ -30,16 +30,17 @@ Examples:
   hayase accuracy scenario.toml --models max-min,blocking --vary workload.uniform-random.messages=4,64
   hayase accuracy -t torus-4x4 -p all-to-all-pairwise --size 100KB --models blocking --keep packets
 
-Yours: scenario.toml (`hayase init scenario.toml` writes one)
+You supply: scenario.toml (`hayase init scenario.toml` writes one)
 
-Every combination of what is listed is a case. In each of them every model is held against every packet model that its \
-fabric has: packet:iq with dateline, turn and bubble where routes go along rings, with classes elsewhere. `blocking` \
-has the channels of the switch that it is held against. Errors are means over seeds.
+Every combination of the listed values is a case. Each flow model is compared with every packet model of the fabric: \
+packet:iq has dateline, turn and bubble for routes along rings, and classes for others. `blocking` uses the channels \
+of \
+the switch that it is compared with. Errors are means over seeds.
 
 Files (-o), by name:
-  x.svg    a map: models by cases, the error as colour and figure
-  x.csv    a line for each model beside each packet model in each case
-  x.json   the same with the seeds
+  x.svg    a map of models by cases, with the error as colour and number
+  x.csv    a line for each flow model, packet model and case
+  x.json   the same, with each seed
   x.md     the tables, as Markdown";
 
 /// Default sizes.
@@ -114,7 +115,7 @@ pub struct AccuracyArgs {
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub count: bool,
     /// Settings of all runs.
-    #[command(flatten, next_help_heading = "What all runs have in common")]
+    #[command(flatten, next_help_heading = "Settings of all runs")]
     pub common: CommonArgs,
     /// Options of output.
     #[command(flatten)]
@@ -137,8 +138,8 @@ const OFFER: Offer<Kind> = Offer { verb: "accuracy", names: Kind::NAMES, json: O
 pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     if let Some(path) = args.keep.as_deref().filter(|path| path.exists() && !path.is_dir()) {
-        let message = format!("`{}` is a file; runs are kept in a folder", path.display());
-        return Err(Diagnostic::new("wrong-choice", message).help("write --keep FOLDER").into());
+        let message = format!("`{}` is a file, and --keep takes a folder", path.display());
+        return Err(Diagnostic::new("wrong-choice", message).help("write --keep and the name of a folder").into());
     }
     let cases = sweep(args, voice)?.cases()?;
     let outlook = cases.outlook();
@@ -152,7 +153,7 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     }
     let found = progress::over_runs(voice.show, "", |control| cases.run(control, &processor_time));
     if let (Some(folder), Some(error)) = (&args.keep, cases.unkept()) {
-        voice.say(format_args!("runs could not be kept in `{}`: {}", folder.display(), reason(&error)));
+        voice.say(format_args!("cannot keep runs in `{}`: {}", folder.display(), reason(&error)));
     }
     if found.rows.is_empty() && found.complete {
         let reasons = found.left_out.iter().map(|left_out| {
@@ -173,7 +174,7 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
         })?;
     }
     if !found.complete && (args.out.format == Format::Csv || !args.out.output.is_empty()) {
-        voice.say(format_args!("{} runs are missing: rows, or seeds of rows, are not all there", found.missing_runs));
+        voice.say(format_args!("{} runs are missing, so rows or seeds are missing", found.missing_runs));
     }
     if args.out.format == Format::Csv {
         for LeftOut { case, model, reason } in &found.left_out {
@@ -206,8 +207,10 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
     };
     let wrong = |packets: &&String| *packets != "unlimited" && packets.parse::<NonZeroU32>().is_err();
     if let Some(packets) = args.buffer.iter().find(wrong) {
-        let message = format!("`--buffer {packets}`: a number of packets from 1 on, or unlimited, is expected");
-        return Err(Diagnostic::new("wrong-value", message).help("8 is the default; --buffer 2,8,64").into());
+        let message = format!("`--buffer {packets}` is not a number of packets from 1, or unlimited");
+        return Err(Diagnostic::new("wrong-value", message)
+            .help("the default is 8; write a list like --buffer 2,8,64")
+            .into());
     }
     // A word of a scenario is in quotes.
     let quoted = |packets: &String| if packets == "unlimited" { "\"unlimited\"".to_owned() } else { packets.clone() };
@@ -240,7 +243,9 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
 pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
     match known.cases.is_empty() {
         false => voice.say(format_args!("accuracy: {}", known.text)),
-        true => voice.say(format_args!("accuracy: no case of the map is near: hayase accuracy {words} measures it")),
+        true => voice.say(format_args!(
+            "accuracy: unknown, no similar case has been measured; hayase accuracy {words} measures it"
+        )),
     }
     if let Some(sentence) = &known.leaves_out {
         voice.say(format_args!("accuracy: {sentence}"));
@@ -267,17 +272,29 @@ pub fn words(scenario: Option<&Path>, options: &[(&str, &[String])]) -> String {
 /// all of them.
 pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
     let known = || rows.iter().filter_map(|row| row.accuracy.as_deref());
-    let mut said: Vec<&str> = Vec::new();
-    for known in known().filter(|known| !known.cases.is_empty()) {
-        if !said.contains(&known.text.as_str()) {
-            said.push(&known.text);
+    let mut findings: Vec<(&str, Vec<String>)> = Vec::new();
+    for row in rows {
+        if let Some(known) = row.accuracy.as_deref().filter(|known| !known.cases.is_empty()) {
+            let load = load(row, rows);
+            match findings.iter_mut().find(|(text, _)| *text == known.text) {
+                Some((_, loads)) if loads.contains(&load) => {}
+                Some((_, loads)) => loads.push(load),
+                None => findings.push((&known.text, vec![load])),
+            }
         }
     }
-    for line in said.iter().take(MOST_SAID) {
-        voice.say(format_args!("accuracy: {line}"));
+    for (text, loads) in findings.iter().take(MOST_SAID) {
+        let of = match &loads[..] {
+            [only] if only.is_empty() => String::new(),
+            [only] => format!(" of {only}"),
+            [first, second] => format!(" of {first} and {second}"),
+            [first, rest @ ..] => format!(" of {first} and {} more", rest.len()),
+            [] => String::new(),
+        };
+        voice.say(format_args!("accuracy{of}: {text}"));
     }
-    if said.len() > MOST_SAID {
-        voice.say(format_args!("accuracy: {} more like these are in x.json", said.len() - MOST_SAID));
+    if findings.len() > MOST_SAID {
+        voice.say(format_args!("accuracy: `-o x.json` has {} more lines like these", findings.len() - MOST_SAID));
     }
     if let Some(known) = known().find(|known| known.cases.is_empty()) {
         say(known, words, voice);
@@ -289,10 +306,22 @@ pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
         && let Some(Picks { right, loss, tau, count }) = picks_of(model)
     {
         voice.say(format_args!(
-            "order: {model} picks what input-queued switches pick in {right:.0} % of {count} comparisons of the map, and \
-             loses {loss:.1} % where it does not (Kendall's tau {tau:.2})"
+            "ranking: {model} picks the same best choice as input-queued packets in {right:.0} % of {count} \
+             comparisons, \
+             else one that is {loss:.1} % slower (Kendall's tau {tau:.2})"
         ));
     }
+}
+
+/// Returns the choices of a row that vary over all rows, except the model itself.
+fn load(row: &ComparisonRow, rows: &[ComparisonRow]) -> String {
+    let names = row.names();
+    let choices = row.choices().into_iter().enumerate();
+    let vary = choices.filter(|&(index, value)| {
+        let is_model = ["sharing", "transport"].contains(&names[index]);
+        !is_model && rows.iter().any(|other| other.choices().get(index) != Some(&value))
+    });
+    vary.map(|(_, value)| value).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a line such as `6 cases, 108 runs, 12.3 M packet-hops: about 5 s on 2 threads`.

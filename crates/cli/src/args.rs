@@ -44,23 +44,23 @@ const STYLES: Styles = Styles::styled()
 const EXAMPLES: &str = "\
 Examples:
   hayase run -t fat-tree-54 -p all-to-all-simple-spread
-      how long one all-to-all takes on 54 nodes, what bounds it, which links are busiest
+      the time of an all-to-all on 54 nodes, its bounds and its busiest links
   hayase compare -t fat-tree-54 -p all-to-all-simple-spread,all-to-all-nd-spread \\
       --placement regular,random -o compare.svg
-      algorithms and placements side by side, as a table and as a picture
+      algorithms and placements, as a table and a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
   hayase replay gaussian-elimination:n=256 -m myrinet
-      how long a parallel program takes on a machine, and where its time goes
+      the run time of a parallel program on a machine, and where the time goes
   hayase list topologies; hayase list patterns
-      the fabrics and workloads that have a name
+      the named fabrics and patterns
 
 Exit codes:
   0    done
   1    failed at run time (a file cannot be written)
-  2    bad input or usage; the place is shown
-  3    the simulated program deadlocks; who waits for whom is shown
-  130  stopped by Ctrl-C; what had happened by then is reported, marked as interrupted";
+  2    bad input or usage; the message shows the place
+  3    the simulated program deadlocks; the message shows who waits for whom
+  130  stopped by Ctrl-C; the results until then are reported, marked as interrupted";
 
 /// A discrete-event message-flow simulator for HPC interconnects.
 ///

@@ -30,13 +30,13 @@ Examples:
       one load by its full name, to its end
   taskset -c 1 hayase bench --csv         on one core
 
-Each run is a process of its own; loads take turns. Times are processor times of one message, the median and the \
-range over the repeats. A run has one thread unless -j says otherwise; with several, look at the wall time. Of a \
-long load some messages are measured, after a start that is not (`--list` says how many).
+Each run is a process of its own, and loads take turns. Times are processor times of one message: median and range \
+over the repeats. A run has one thread (more with -j: look at the wall time then). Of a long load only some messages \
+are measured, after a warm-up (`--list` shows their number).
 
 Files (-o), by name:
   x.csv    a line for each load
-  x.json   the same with the machine and how cost grows with the number of nodes
+  x.json   the same, with the machine and the growth of the cost with the number of nodes
   x.md     the table, as Markdown";
 
 /// `hayase bench`.
@@ -155,7 +155,7 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Load>, Failure> {
         if !all.iter().any(|load| load.name().contains(word.as_str())) {
             let near = closest(word, all.iter().map(Load::name));
             let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-            return Err(Diagnostic::new("unknown-load", format!("no load has `{word}` in its name"))
+            return Err(Diagnostic::new("unknown-load", format!("there is no load with `{word}` in its name"))
                 .help(format!("{near}`hayase bench --list` shows all"))
                 .into());
         }

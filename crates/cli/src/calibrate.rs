@@ -19,17 +19,17 @@ Examples:
   hayase calibrate rtt.csv --short 8191 --eager 16383 -o my-cluster.toml -o fit.svg
   hayase replay pairwise:ranks=16 -m my-cluster.toml
 
-Yours: rtt.csv (round trips that you measured; examples/guide/rtt.csv of the repository is one)
+You supply: rtt.csv (round trips that you measured; examples/guide/rtt.csv of the repository is one)
 
 Files (-o), by name:
   x.toml   the machine, for -m
   x.svg    measurements and fit
-  x.json   parameters and how well they fit
+  x.json   the parameters and the errors of the fit
 
-The table has the columns bytes, time and, where it was measured, work (between the send and the receive of the \
-first rank, else 0) and call (round-trip, or send: the time of a blocking send whose receive is posted). Measure many \
-lengths from 0 B to some times the longest eager message, each without work and with work that takes longer than \
-the message.";
+The table has the columns bytes and time. Optional columns are work (computation between the send and the receive of \
+the first rank, default 0) and call (round-trip, or send: a blocking send with a posted receive). Measure many sizes \
+from 0 B to several times the longest eager message, each without work and with work that takes longer than the \
+message.";
 
 /// `hayase calibrate`.
 #[derive(Args, Debug)]
@@ -53,7 +53,7 @@ pub struct CalibrateArgs {
 }
 
 const OFFER: Offer<&str> = Offer::new("calibrate", names!["x.toml", "x.json", "x.svg"])
-    .without_csv("parameters are no table; take --format json")
+    .without_csv("parameters are not a table; use --format json")
     .on_one_thread();
 
 /// Fits the parameters, prints them and writes the machine.

@@ -47,9 +47,9 @@ Examples:
   hayase show A001
 
 Files (-o), by name:
-  x.svg, x.dot, x.json, x.csv    of a topology: a drawing, its graph, its links
-  x.csv, x.json                  of a pattern or a rule: its rows
-  x.toml, x.json                 of a machine or a preset
+  x.svg, x.dot, x.json, x.csv    for a topology: drawing, graph (dot, json), links
+  x.csv, x.json                  for a pattern or a rule: its rows
+  x.toml, x.json                 for a machine or a preset: its settings
 
 `hayase topology show` and `hayase pattern show` have more options.")]
 pub struct ShowArgs {
@@ -107,7 +107,7 @@ pub fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
         let shelves = [Shelf::Topologies, Shelf::Patterns, Shelf::Machines, Shelf::Presets];
         let near = closest(&name, shelves.into_iter().flat_map(Shelf::names));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let message = format!("nothing is called `{name}`, and there is no such file");
+        let message = format!("there is no topology, pattern, machine, preset, rule or file `{name}`");
         let help = near + "`hayase list topologies`, `patterns`, `machines`, `presets` or `rules` shows all";
         Err(Diagnostic::new("unknown-name", message).help(help).into())
     }

@@ -28,11 +28,11 @@ Examples:
   hayase check scenario.toml
   hayase check fabric.toml messages.csv platform.xml
   hayase check machine.toml program.goal run/
-  hayase check plan.toml                      every point of a plan for `hayase sweep` is built, and none is run
+  hayase check plan.toml                      build every point of a plan of `hayase sweep`, run none
 
-Yours: all of these
+You supply: all of these
 
-Says `ok` and what is in each file, or shows all mistakes of all files; then the exit code is 2.
+Prints `ok` and the contents of each file, or all mistakes of all files; the exit code is then 2.
 
 Files (-o), by name:
   x.csv    a line for each file: file,ok,content
@@ -219,7 +219,7 @@ fn plan(outlook: &Outlook) -> Result<String, Invalid> {
 fn mistakes(wrong: &Wrong, built: u64) -> Vec<Diagnostic> {
     let values: Vec<String> = wrong.first.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let which = format!(
-        "{} of {} combinations are no scenario for this reason, the first one with {}; [[skip]] leaves points out",
+        "{} of {} combinations fail for this reason, first the one with {}; [[skip]] leaves points out",
         grouped(wrong.configurations),
         grouped(built),
         values.join(", ")

@@ -31,18 +31,18 @@ Examples:
   hayase compare -t fat-tree-54 --job a=all-to-all-mpich:20 --job b=ring:20 \\
       --placement by-group,random,round-robin:group --rank slowdown -o jobs.svg
 
-Yours: scenario.toml (`hayase init scenario.toml` writes one)
+You supply: scenario.toml (`hayase init scenario.toml` writes one)
 
-Every combination of what is listed is run, once for each seed, on all cores. All that do the same (one \
-collective operation of one size, or the same amount of data, among as many ranks) are ranked by their means, \
-best first, whatever they differ in; a difference within its 95 % interval over the seeds is called a tie.
+Every combination of the listed values is run, once for each seed, on all cores. Rows that do the same job (one \
+collective operation of one size, or the same amount of data, on the same number of ranks) are ranked by their means, \
+best first. A difference within its 95 % interval over the seeds is a tie.
 
 Files (-o), by name:
   x.svg    a chart
-  faults.svg   slowdown over the part that failed (--faults)
+  faults.svg   slowdown over the failed fraction of cables (--faults)
   x.csv    a line for each combination
   jobs.csv   a line for each job of each combination (--job, [[job]])
-  x.json   the same with the makespan of every seed
+  x.json   the same, with the makespan of every seed
   x.md     the tables, as Markdown";
 
 /// Figure by which rows are ranked.
@@ -54,7 +54,7 @@ pub enum Rank {
 
 /// `hayase compare`.
 #[derive(Args, Debug)]
-#[command(after_help = COMPARE_EXAMPLES, next_help_heading = "What is compared")]
+#[command(after_help = COMPARE_EXAMPLES, next_help_heading = "Choices to compare")]
 pub struct CompareArgs {
     /// A scenario file. Options override it.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
@@ -108,10 +108,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FIGURE", default_value = "makespan", hide_default_value = true)]
     pub rank: Rank,
     /// Messages of all runs.
-    #[command(flatten, next_help_heading = "What all runs have in common")]
+    #[command(flatten, next_help_heading = "Settings of all runs")]
     pub messages: MessageArgs,
     /// Settings of all runs.
-    #[command(flatten, next_help_heading = "What all runs have in common")]
+    #[command(flatten, next_help_heading = "Settings of all runs")]
     pub common: CommonArgs,
     /// Options of output.
     #[command(flatten)]
@@ -205,7 +205,7 @@ fn say_links(points: &[Point], voice: Voice) {
         let each = fabrics.iter().map(|(name, bandwidth)| format!("{bandwidth} on {}", table::printable(name)));
         let widest = widest.unwrap_or_default();
         voice.say(format_args!(
-            "links of nodes differ: {}; `--link-bandwidth \"{widest}\"` sets those that a fabric leaves open",
+            "links of nodes differ: {}; `--link-bandwidth \"{widest}\"` sets the links of fabrics without their own",
             each.collect::<Vec<_>>().join(", ")
         ));
     }

@@ -35,7 +35,7 @@ pub fn without_way(faults: Option<&FaultsReport>, stopped: Option<Stopped>) -> O
         parts.push(format!("{} lost on links that failed", messages(faults.lost)));
     }
     if faults.stranded > 0 {
-        parts.push(format!("{} cut off by what failed", messages(faults.stranded)));
+        parts.push(format!("{} cut off by failures", messages(faults.stranded)));
     }
     let mut text = format!("{}: {}\n", headline(stopped), parts.join(", "));
     for pair in &faults.without_way {
@@ -44,8 +44,8 @@ pub fn without_way(faults: Option<&FaultsReport>, stopped: Option<Stopped>) -> O
     if faults.lost + faults.stranded > faults.without_way.len() as u64 {
         text.push_str("  ... (each pair once, the first few)\n");
     }
-    text.push_str("help: let fewer links fail, or draw others (another seed)");
-    text.push_str(if faults.lost > 0 { "; `on-failure = \"resend\"` sends again what was lost\n" } else { "\n" });
+    text.push_str("help: let fewer links fail, or draw others with another seed");
+    text.push_str(if faults.lost > 0 { "; `on-failure = \"resend\"` resends lost messages\n" } else { "\n" });
     Some(text)
 }
 
@@ -88,7 +88,7 @@ fn channels(gridlock: &Gridlock, stopped: Option<Stopped>) -> String {
 pub fn describe(blocked: &[Blocked], next: &str, stopped: Option<Stopped>) -> String {
     let count = blocked.len();
     let wait = if count == 1 { "rank waits" } else { "ranks wait" };
-    let mut text = format!("{}: {count} {wait} for what never comes\n\n", headline(stopped));
+    let mut text = format!("{}: {count} {wait} for messages that never come\n\n", headline(stopped));
     let mut grid = Grid::new().number("rank").number(next).text("waits for");
     for one in blocked.iter().take(MOST) {
         grid.row([one.rank.to_string(), one.next.index.to_string(), one.waits_for.clone()]);
@@ -173,7 +173,7 @@ mod tests {
         ];
         assert_eq!(cycles(&list), [vec![RankId(0), RankId(2), RankId(1)], vec![RankId(6)]]);
         insta::assert_snapshot!(describe(&list, "next message", None), @"
-        deadlock: 8 ranks wait for what never comes
+        deadlock: 8 ranks wait for messages that never come
 
         rank  next message  waits for
         ───────────────────────────────────────────────────────

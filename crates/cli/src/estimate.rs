@@ -16,21 +16,21 @@ pub fn say(loaded: &Loaded, voice: Voice) {
         Loaded::Pattern(_) | Loaded::Jobs(_) => return,
     };
     if asked.is_some() {
-        voice.say(format_args!("no estimate, all is simulated: the ends of {what} are not estimated"));
+        voice.say(format_args!("no estimate, the whole run is simulated: the ends of {what} cannot be estimated"));
     }
 }
 
 /// Reports why a pattern was simulated in full although an estimate was requested.
 pub fn say_reason(estimated: Option<&Estimated>, voice: Voice) {
     if let Some(Estimated::Full(reason)) = estimated {
-        voice.say(format_args!("no estimate, all is simulated: {reason}"));
+        voice.say(format_args!("no estimate, the whole run is simulated: {reason}"));
     }
 }
 
 /// Reports the same for one of several runs.
 pub fn say_reason_of(name: &str, estimated: Option<&Estimated>, voice: Voice) {
     if let Some(Estimated::Full(reason)) = estimated {
-        voice.say(format_args!("{name}: no estimate, all is simulated: {reason}"));
+        voice.say(format_args!("{name}: no estimate, the whole run is simulated: {reason}"));
     }
 }
 

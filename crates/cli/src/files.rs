@@ -28,11 +28,8 @@ fn overwrites(path: &Path) -> Option<Diagnostic> {
     let target = fs::canonicalize(path).ok().filter(|target| target.is_file())?;
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     read.iter().any(|input| same_file(input, &target)).then(|| {
-        Diagnostic::new(
-            "output-is-input",
-            format!("`{}` is read by this run and would be written over", path.display()),
-        )
-        .help("give the output another name")
+        Diagnostic::new("output-is-input", format!("`{}` is read by this run and would be overwritten", path.display()))
+            .help("give the output another name")
     })
 }
 
@@ -153,7 +150,7 @@ pub fn check_names<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagn
 /// Returns the mistake of an unknown output name; `known` lists the known names.
 pub fn unknown(path: &Path, known: &str) -> Diagnostic {
     let message = match extension(path).as_str() {
-        "" => format!("the name `{}` does not say what to write: it has no extension", path.display()),
+        "" => format!("the output `{}` has no extension, which selects the content", path.display()),
         extension => format!("no output of this kind is called `.{extension}` (`{}`)", path.display()),
     };
     Diagnostic::new("unknown-output", message).help(format!("write {known}"))
@@ -234,7 +231,7 @@ pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&'static str, K)]) ->
     }
     let message = match asked {
         Some(word) => format!("no output of this kind is called `{word}` (`{}`)", path.display()),
-        None => format!("the name `{}` does not say which {} to write", path.display(), usual_word(&extension)),
+        None => format!("the output name `{}` does not select one {}", path.display(), usual_word(&extension)),
     };
     let literal = asked.map(|_| format!("; a file of this name is `./{}`", path.display())).unwrap_or_default();
     Err(Diagnostic::new("unknown-output", message).help(format!("write {}{literal}", listed(&of_extension))))

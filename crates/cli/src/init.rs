@@ -46,9 +46,12 @@ pub fn init(args: &InitArgs, voice: Voice) -> Result<End, Failure> {
     }
     // What has another extension would be read as something else.
     if !matches!(extension(path).as_str(), "" | "toml") {
-        return Err(Diagnostic::new("unknown-output", format!("`{}` is no name of a scenario file", path.display()))
-            .help("a scenario file is x.toml")
-            .into());
+        return Err(Diagnostic::new(
+            "unknown-output",
+            format!("`{}` is not a name of a scenario file", path.display()),
+        )
+        .help("a scenario file is x.toml")
+        .into());
     }
     Opened::new(path)?.write(text(&page))?;
     let name = path.display().to_string();

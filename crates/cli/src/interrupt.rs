@@ -23,7 +23,7 @@ pub fn stop_flag() -> &'static AtomicBool {
                 atomic_file::discard_unfinished();
                 std::process::exit(End::Interrupted.code().into());
             }
-            complain("stopping; what has happened so far will be reported (once more to quit at once)");
+            complain("stopping; the results so far will be reported (Ctrl-C again quits at once)");
         });
     });
     &STOP

@@ -15,8 +15,8 @@ use hayase_output::table::{Answer, Grid};
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Files (-o), by name:
-  x.csv    a line for each
-  x.json   an object for each")]
+  x.csv    a line for each name
+  x.json   an object for each name")]
 pub struct ListArgs {
     /// Options of output.
     #[command(flatten)]

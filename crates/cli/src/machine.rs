@@ -34,7 +34,7 @@ pub fn machine(verb: &MachineVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         MachineVerb::List(args) => {
             list(&args.out)?;
-            voice.hint("`hayase machine show NAME` shows its parameters, `hayase replay TRACE -m NAME` uses them");
+            voice.hint("`hayase show NAME` shows a machine, `hayase replay TRACE -m NAME` uses it");
         }
         MachineVerb::Show(args) => shown::show(&args.out, "machine show", Shelf::Machines.find(&args.name)?.text)?,
     }

@@ -31,18 +31,17 @@ Examples:
   hayase measure communication -o a.comm --smallest 1KiB --largest 64KiB --increment 1KiB -- mpirun -np 2
   hayase measure communication -o round-trips.csv -- mpirun -np 2     for hayase calibrate
 
-Yours: node1 and node2 (hosts), mpirun or srun, and /opt/mpich/lib/libmpi.so.12 (the library of their MPI, where \
-it is not found)
+You supply: node1 and node2 (hosts), mpirun or srun, and /opt/mpich/lib/libmpi.so.12 (the library of \
+their MPI, if it is not found)
 
-The line after -- is a launcher and its options; the program it launches is hayase itself, which loads the MPI \
-library of that launcher: no compiler is needed. The two processes should have a processor each, and nothing \
-else to do.
+Give a launcher and its options after --. It launches hayase itself, which loads the launcher's MPI library, so no \
+compiler is needed. Each of the two processes should have a processor of its own.
 
 Files (-o), by name:
   x.comm    the data set, for hayase predict
   x.json    the same as JSON, with every fitted point
   x.csv     the measured round trips and sends, for hayase calibrate
-  x.svg     times by size, with the lines fitted to them";
+  x.svg     times by size, with the fitted lines";
 
 /// `hayase measure communication`.
 #[derive(Args, Debug)]
@@ -179,10 +178,13 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
         ],
     )?;
     if analysis.is_disturbed() {
-        voice.hint("something disturbed the measurements: medians are far above the fastest; leave a processor to each of the two processes, or take longer (--seconds)");
+        voice.hint(
+            "something disturbed the measurements: medians are far above the fastest; leave a processor to \
+                    each of the two processes, or measure longer (--seconds)",
+        );
     }
     if measured.hosts.windows(2).any(|pair| pair[0] == pair[1]) {
-        voice.hint("both processes ran on one host: this is what memory does, not a network");
+        voice.hint("both processes ran on one host, so memory was measured instead of a network");
     }
     Ok(End::Done)
 }
@@ -220,12 +222,12 @@ fn sizes(args: &CommunicationArgs) -> Result<Sizes, Diagnostic> {
     let increment = match asked.map(|text| (text, text.strip_prefix('x'))) {
         None => None,
         Some((text, Some(_))) => Some(text.parse::<Increment>().map_err(|_| {
-            let message = format!("--increment: `{text}` is no factor above 1");
-            wrong(message).help("write how many times as large each size is as the one before: --increment x2")
+            let message = format!("--increment: `{text}` is not a factor above 1");
+            wrong(message).help("write a factor between sizes: --increment x2")
         })?),
         Some((text, None)) => match bytes("--increment", text)?.0 {
             0 => {
-                let message = format!("--increment: {text} more is the same size again");
+                let message = format!("--increment: a step of {text} does not change the size");
                 return Err(wrong(message).help("write bytes, --increment 1KiB, or a factor, --increment x2"));
             }
             step => Some(Increment::Add(step)),
@@ -241,8 +243,7 @@ fn sizes(args: &CommunicationArgs) -> Result<Sizes, Diagnostic> {
         }
         (count, _) if count < FEWEST_SIZES => {
             let (those, what) = if count == 1 { ("is", "size") } else { ("are", "sizes") };
-            let message =
-                format!("there {those} {count} {what} {interval}, and the fewest to tell anything are {FEWEST_SIZES}");
+            let message = format!("there {those} {count} {what} {interval}, and at least {FEWEST_SIZES} are needed");
             Err(wrong(message).help("give a wider interval or a smaller --increment"))
         }
         _ => Ok(sizes),

@@ -80,7 +80,7 @@ impl<K: Copy + PartialEq> Offer<K> {
     fn kind(&self, path: &Path) -> Result<K, Diagnostic> {
         if self.names.is_empty() {
             let message = format!("nothing that is shown here can be written as a file (`{}`)", path.display());
-            let help = "leave out -o; what is printed can go to a file with `>`";
+            let help = "leave out -o, and redirect the output to a file with `>`";
             return Err(Diagnostic::new("unknown-output", message).help(help));
         }
         files::kind_of(path, self.names)
@@ -111,7 +111,7 @@ impl OutputArgs {
             diagnostics.push(wrong(format!("`hayase {verb}` prints no {name}")).help(help));
         }
         if self.threads.is_some() && !offer.threads {
-            let message = format!("`hayase {verb}` does nothing on several threads");
+            let message = format!("`hayase {verb}` uses one thread");
             diagnostics.push(wrong(message).help("leave out -j (--threads)"));
         }
         if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }

@@ -23,14 +23,14 @@ use hayase_output::table::{Answer, Cell, Grid, count, printable};
 pub enum PatternVerb {
     /// List the named patterns.
     List(ListArgs),
-    /// Show one: who sends what to whom, in what order.
+    /// Show one pattern: who sends how much to whom, in which order.
     #[command(after_help = "\
 Examples:
   hayase pattern show all-to-all-pairwise --ranks 8
   hayase pattern show all-to-all-2d-spread -t torus-8x8 --rank 5 --steps 10
   hayase pattern show messages.csv
 
-Yours: messages.csv (src,dst,bytes)
+You supply: messages.csv (src,dst,bytes)
 
 Files (-o), by name:
   x.csv    a line for each message
@@ -84,7 +84,7 @@ pub fn pattern(verb: &PatternVerb, voice: Voice) -> Result<End, Failure> {
         PatternVerb::List(args) => {
             let all = Shelf::Patterns.all().iter().map(|named| (named.name, named.description()));
             listing::names(&args.out, "pattern list", all)?;
-            voice.hint("`hayase pattern show NAME` lists its first messages");
+            voice.hint("`hayase show NAME` lists the first messages of a pattern");
             Ok(End::Done)
         }
         PatternVerb::Show(args) => show(args, voice),
@@ -206,7 +206,7 @@ fn messages(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> (Gr
 fn after(after: &After, most: usize) -> String {
     match after {
         After::Nothing => String::new(),
-        After::EarlierSteps => "what earlier steps send it".into(),
+        After::EarlierSteps => "messages of earlier steps".into(),
         After::Messages(messages) => some(messages, most, |MessageId { src, index }| format!("{index} of rank {src}")),
     }
 }

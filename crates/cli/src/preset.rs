@@ -34,7 +34,7 @@ pub fn preset(verb: &PresetVerb, voice: Voice) -> Result<End, Failure> {
         PresetVerb::List(args) => {
             let all = Shelf::Presets.all().iter().map(|named| (named.name, named.description()));
             listing::names(&args.out, "preset list", all)?;
-            voice.hint("`hayase preset show NAME` shows what it says, `hayase run --preset NAME` uses it");
+            voice.hint("`hayase show NAME` shows a preset, `hayase run --preset NAME` uses it");
         }
         PresetVerb::Show(args) => shown::show(&args.out, "preset show", Shelf::Presets.find(&args.name)?.text)?,
     }

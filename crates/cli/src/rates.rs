@@ -16,7 +16,7 @@ Examples:
   hayase rates -t fat-tree-54 -p incast --sharing equal-share --format csv
   hayase rates scenario.toml -o rates.csv
 
-Yours: scenario.toml (`hayase init scenario.toml` writes one)
+You supply: scenario.toml (`hayase init scenario.toml` writes one)
 
 Files (-o), by name:
   x.csv    a line for each message

@@ -82,5 +82,5 @@ pub fn say(found: Option<StartUp>, program: &Program, voice: Voice) {
     let (skipped, all) = found.of;
     let a_rank = if least == most { grouped(most) } else { format!("{} to {}", grouped(least), grouped(most)) };
     let share = 100.0 * skipped as f64 / all.max(1) as f64;
-    voice.hint(format_args!("start-up is left out: {a_rank} calls a rank ({share:.1} % of all){until}"));
+    voice.hint(format_args!("start-up is left out: {a_rank} calls for each rank ({share:.1} % of all){until}"));
 }

@@ -20,13 +20,13 @@ Examples:
   hayase topology routes dragonfly.toml --routing up-down --set 'routing.up-down.roots=[\"g0.r0\"]'
   hayase run -t fat-tree-54 -p all-to-all-simple-spread --routing tables:tables.csv
 
-Yours: dragonfly.toml (a file with a [topology.*] table), tables:tables.csv (what the first line writes)
+You supply: dragonfly.toml (a file with a [topology.*] table), tables:tables.csv (from the first example)
 
-Rules with tables are those that look at the destination alone: dfsssp, min-hop, up-down, d-mod-k, shortest-path ...
+Only rules that depend on the destination alone have tables: dfsssp, min-hop, up-down, d-mod-k, shortest-path ...
 
 Files (-o), by name:
   x.csv   the tables: switch,link,destinations
-  x.json  the figures that are printed";
+  x.json  the printed figures";
 
 /// `hayase topology routes`.
 #[derive(Args, Debug)]

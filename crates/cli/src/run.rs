@@ -24,10 +24,10 @@ Examples:
   hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement random --seeds 8
   hayase run -t torus-4x4 -p all-to-all-pairwise --transport packet:iq
   hayase run -t torus-8x8 -p ring --size \"1 MB\" -o report.json -o loads.svg
-  hayase run report.json                  the scenario of a report once more
+  hayase run report.json                  run the scenario of a report again
   hayase run scenario.toml --set topology.fat-tree.p=4
   hayase run -t torus-8x8 -p messages.csv --injection window=4
-  hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
+  hayase run farm.toml -t torus-4x4       a master/slave program ([workload.master-slave])
   hayase run gaussian-elimination:n=256 -m myrinet
       a program by rule; likewise traces and schedules, with the options of `hayase replay`
   hayase run cg.prog node-a.comp gigabit.comm
@@ -38,26 +38,26 @@ Examples:
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random --estimate 1%
   hayase run -t torus-8x8 -p messages.csv --straggler 3=50% -o noise.svg
 
-Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml; cg.prog, \
+You supply: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml; cg.prog, \
 node-a.comp and gigabit.comm (data sets), executed.csv (tasks)
 
-The options of programs are described by `hayase replay --help`, those of predictions by `hayase predict --help`, those \
-of farms by `hayase master-slave --help`. An option that the work does not have is refused.
+Options of single kinds of work are described by `hayase replay --help` (programs), `hayase predict --help` \
+(predictions) and `hayase master-slave --help` (master/slave programs). Other work refuses them.
 
 Files (-o), by name:
   x.json         the report
-  x.svg          how loaded each link was, drawn over the fabric
-  timeline.svg   who sent what when, computed, and waited for whom (small runs)
+  x.svg          the load of each link, drawn on the fabric
+  timeline.svg   messages, computation and waiting over time (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
-  ranks.csv      every rank: where its time went, how late it was
-  path.csv       the critical path; activities.csv: all that ranks did
+  ranks.csv      every rank: its time by kind, and its lateness
+  path.csv       the critical path; activities.csv: all activities of ranks
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
-  noise.svg      how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
-Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a line for each, \
-x.svg shows when they ran, messages.csv and links.csv say which job it was, timeline.svg has a colour for each, and \
-loads.svg shows how loaded each link was; interference.csv and interference.svg hold which delays which.
+  noise.svg      the propagation of delays of slow ranks (--straggler, --noise); also noise.csv
+For programs see `hayase replay`, for master/slave programs `hayase master-slave`. With several jobs, x.csv has a line \
+for each and x.svg shows when they ran. messages.csv and links.csv then name the job, timeline.svg has a colour for \
+each, and loads.svg shows the load of each link. interference.csv and interference.svg show which job delays which.
 The name may be longer (run-7-messages.csv): the word in it counts.
-A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
+A file appears when it is complete; a run that is stopped or deadlocks writes only the report.";
 
 /// `hayase run`.
 #[derive(Args, Debug)]
@@ -80,7 +80,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "JOB", help_heading = "Scenario")]
     pub job: Vec<String>,
     /// Show which job delays which: the time that messages of each job lose to those of each other job.
-    #[arg(long)]
+    #[arg(long, help_heading = "Scenario")]
     pub interference: bool,
     /// Estimate the makespan to this relative precision (1%), with a 95 % interval, by simulating only the
     /// beginning. Work that is not alike from step to step is run in full.
@@ -129,9 +129,9 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     match loaded {
         Loaded::Jobs(scenario) => play(&scenario, &asked),
         _ if asks_interference(args) => {
-            let message = "`interference` is which of several jobs delays which, and this is one by itself";
+            let message = "`interference` needs several jobs, and this is a single one";
             Err(Diagnostic::new("wrong-choice", message)
-                .help("name jobs by --job NAME=PATTERN:RANKS, or in [[job]]")
+                .help("add jobs with --job NAME=PATTERN:RANKS, or with [[job]] in the scenario")
                 .into())
         }
         Loaded::Pattern(scenario) => play(&scenario, &asked),

@@ -224,8 +224,8 @@ fn cost<W: Simulated>(scenario: &Scenario<W>, head: &mut Head, looking: &impl Lo
     let cost = looking.runs(|control| cost_of_noise(scenario, head.seeds.as_ref(), control))?;
     if cost.as_ref().and_then(|cost| cost.slowed).is_some_and(|slowed| slowed.ranks == 0) {
         looking.hint(
-            "nobody was slowed: no processor had work while it was slow. Messages of a pattern cost processors nothing \
-             but where they have delays; nodes that cost something are named with -m",
+            "no rank was slowed down: no processor had work while it was slow. Messages of a pattern take no \
+             processor time without a machine (-m)",
         );
     }
     head.noise = cost.map(Box::new);

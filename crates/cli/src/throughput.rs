@@ -31,26 +31,25 @@ Examples:
   hayase throughput -t dragonfly.toml --traffic adversarial=1 --routing valiant-groups --format json
   hayase throughput -t dragonfly-72 --traffic adversarial=1 --routing ugal-l --simulate
 
-Yours: dragonfly.toml (a file with a [topology.*] table)
+You supply: dragonfly.toml (a file with a [topology.*] table)
 
 Traffic:
   uniform        every node to all others
   adversarial=K  every node to all nodes of the group K after its own (without groups: of the
                  switch)
-  worst-case     every node to one other: the permutation that loads a link most, as far as one is
-                 found
-  hot-group=F    this part of all traffic to the nodes of group 0, the rest to all others
-  bisection      a random half, each node with one of the other half; throughput is the mean over
-                 pairs
+  worst-case     every node to one other: the permutation found that loads a link most
+  hot-group=F    a fraction F of all traffic to the nodes of group 0, the rest to all others
+  bisection      each node of a random half to one of the other half; throughput is the mean
+                 over pairs
   permutation    every node to one other, at random
-  x.csv          the messages of a file, src,dst,bytes; the busiest sender uses its whole bandwidth
+  x.csv          messages of a file, src,dst,bytes, scaled to the full bandwidth of the busiest sender
 
-The load of a link is what crosses it when every node uses its whole bandwidth, over the link's
-capacity.
+The load of a link is its traffic when every node sends at full bandwidth, relative to the
+bandwidth of the link.
 
-With --simulate every node keeps --under-way messages under way, as flows under exact max-min;
-rules that adapt have no loads to count. With m messages under way over a bottleneck on average it
-is idle for about 1/(m + 1) of the time.
+With --simulate every node keeps --under-way messages under way, as flows with exact max-min
+sharing. Adaptive routing rules need it, because they have no loads to count. A bottleneck with m
+messages under way on average is idle for about 1/(m + 1) of the time.
 
 Files (-o): x.json";
 
@@ -119,7 +118,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     let first = args.on.seed.unwrap_or(System::SEED);
     let seeds = seeds(first, args.seeds)?;
     if seeds.len() > 1 && !traffic.is_random() {
-        voice.hint("this traffic is not drawn: every seed gives the same");
+        voice.hint("this traffic is not random: every seed gives the same result");
     }
     let mistaken = |mistake: Diagnostic| {
         // The rule where it was typed; what is wrong with the traffic under any other code.

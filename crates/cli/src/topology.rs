@@ -23,7 +23,7 @@ use hayase_output::{dot, fabric_csv, fabric_json};
 pub enum TopologyVerb {
     /// List the named topologies.
     List(ListArgs),
-    /// Show one: its size, its links, its bounds; draw it.
+    /// Show one topology: its size, links and bounds, or a drawing.
     #[command(after_help = "\
 Examples:
   hayase topology show torus-8x8
@@ -31,13 +31,13 @@ Examples:
   hayase topology show my-fabric.toml -o fabric.dot -o fabric.json
   hayase topology show dragonfly-72 --faults 5% -o faults.svg
 
-Yours: my-fabric.toml (a [topology.*] table)
+You supply: my-fabric.toml (a [topology.*] table)
 
 Files (-o), by name:
   x.svg    a drawing
   x.dot    for Graphviz (also x.gv)
-  x.json   all nodes, switches and links, as networkx reads them
-  x.csv    all links, as [topology.custom] reads them")]
+  x.json   all nodes, switches and links, for networkx
+  x.csv    all links, for [topology.custom]")]
     Show(TopologyShowArgs),
     /// Compare fabrics: size, cables, cost, distances, bisection, throughput, resilience.
     #[command(after_help = topology_compare::EXAMPLES)]
@@ -104,7 +104,7 @@ fn list(out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
         }
         grid.into()
     })?;
-    voice.hint("`hayase topology show NAME` says more, `-o x.svg` draws it");
+    voice.hint("`hayase show NAME` shows a topology, `hayase show NAME -o x.svg` draws it");
     Ok(End::Done)
 }
 

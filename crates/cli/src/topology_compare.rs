@@ -27,14 +27,14 @@ Examples:
   hayase topology compare \"dragonfly:p=2,bandwidth=12.5 GB/s\",dragonfly-72 --routing valiant-groups
   hayase topology compare fat-tree-1024,hyperx.toml --prices prices.toml --simulate 8
 
-Yours: hyperx.toml (a [topology.*] table), prices.toml (docs/reference/input-files.md, \"Prices\")
+You supply: hyperx.toml (a [topology.*] table), prices.toml (docs/reference/input-files.md, \"Prices\")
 
-Cables between racks are optical, others copper; --optical-from 5m goes by length instead. A rack is a group of
-switches; where there are no groups it holds --rack-nodes nodes (64). Racks stand in a square, a metre each; a
-cable is 1 m long in a rack, and between racks their Manhattan distance and 2 m.
+Cables between racks are optical, others copper; --optical-from 5m decides by length instead. A rack is a group of
+switches, or --rack-nodes nodes (64) of a fabric without groups. Racks of 1 m stand in a square. A cable has 1 m
+within a rack, and 2 m plus the Manhattan distance between racks.
 
-Throughput is the part of its bandwidth that every node can use, by counting loads (`hayase throughput`):
-uniform traffic; adversarial (each group to the next, or the worst permutation that is found); random pairs.
+Throughput is the share of their bandwidth that all nodes can use, by counting loads (`hayase throughput`). The
+traffic is uniform, adversarial (each group to the next, or the worst permutation found) or random pairs.
 
 Files (-o), by name:
   x.svg    a panel for each figure

@@ -156,7 +156,7 @@ impl ProgramInfo {
 }
 
 const INFO: Offer<&str> = Offer::new("trace info", names!["x.json"])
-    .without_csv("what a trace holds is several tables; take --format json, or `hayase trace sites`")
+    .without_csv("the contents of a trace are several tables; use --format json, or `hayase trace sites`")
     .on_one_thread();
 
 fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {

@@ -22,8 +22,8 @@ Examples:
   hayase validate --full                  all sizes and combinations, in minutes
   hayase validate simgrid lock-step       the cases with these words in their names
 
-A case that differs from a published figure says by how much, and is no failure; one that cannot reach it is \
-`not reachable`, and says why. If one fails, the exit code is 1.
+A case may differ from a published figure: it then prints the difference and does not fail. A figure that cannot be \
+reached is `not reachable`, with the reason. If a case fails, the exit code is 1.
 
 Files (-o), by name:
   x.csv    a line for each case
@@ -189,7 +189,7 @@ fn chosen(args: &ValidateArgs) -> Result<Vec<Case>, Failure> {
         if !cases.iter().any(|case| case.name.contains(word.as_str())) {
             let near = closest(word, cases.iter().map(|case| case.name.as_str()));
             let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-            return Err(Diagnostic::new("unknown-case", format!("no case has `{word}` in its name"))
+            return Err(Diagnostic::new("unknown-case", format!("there is no case with `{word}` in its name"))
                 .help(format!("{near}`hayase validate --list` shows all"))
                 .into());
         }

@@ -44,7 +44,7 @@ impl WindowArgs {
             )));
         }
         if !has_timeline {
-            return Err(Diagnostic::new("wrong-choice", "--window is of a timeline, and none is written")
+            return Err(Diagnostic::new("wrong-choice", "--window is for a timeline, and none is written")
                 .help("write one: -o timeline.svg"));
         }
         Ok(window)

@@ -109,7 +109,7 @@ impl WorkArgs {
                 continue;
             }
             if files.len() > 1 {
-                let message = format!("`{name}` is no data set, and only data sets are several files of one run");
+                let message = format!("`{name}` is not a data set, and only data sets can be several files");
                 return Err(wrong(message, "`hayase compare` and `hayase sweep` do several runs"));
             }
             loader = match held {
@@ -159,7 +159,7 @@ pub fn load_program(loader: Loader, named: &Path) -> Result<Scenario<ProgramWork
     match loader.load_all().map_err(|invalid| with_hints(invalid, named))? {
         Loaded::Program(played) => Ok(*played),
         Loaded::Pattern(_) | Loaded::Farm(_) | Loaded::Jobs(_) => {
-            Err(Diagnostic::new("wrong-choice", "the workload is no program").into())
+            Err(Diagnostic::new("wrong-choice", "the workload is not a program").into())
         }
     }
 }
@@ -175,7 +175,7 @@ pub fn play_program(played: &Scenario<ProgramWork>, asked: &Asked<'_>, strict: S
     if played.system().node().facts().is_ideal && played.network().is_none() {
         asked.voice.hint(match played.work().origin {
             Some(_) => {
-                "messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)"
+                "messages take no time; add communication data (--communication), a machine (-m) or a fabric (-t)"
             }
             None => "nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)",
         });
@@ -211,8 +211,12 @@ pub fn with_hints(mut invalid: Invalid, named: &Path) -> Invalid {
             "missing-file" => match Generator::meant(&text) {
                 Some(rule) => format!("did you mean the program by rule `{rule}`?"),
                 None if text.contains(':') => {
-                    let rules: Vec<&str> = Generator::names().collect();
-                    format!("programs by rule are: {}", rules.join(", "))
+                    let name = text.split(':').next().unwrap_or_default();
+                    mistake.message = format!("there is no program by rule `{name}`, and no file `{text}`");
+                    match Generator::names().find(|rule| rule.starts_with(name)) {
+                        Some(rule) => format!("did you mean the program by rule `{rule}`?"),
+                        None => format!("there are: {}", Generator::names().collect::<Vec<_>>().join(", ")),
+                    }
                 }
                 None => continue,
             },

@@ -19,17 +19,16 @@ Examples:
   hayase fc wave.f90 -o wave
   hayase cc --compiler mpicc.mpich solver.c -o solver
   make CC='hayase cc' FC='hayase fc'
-  hayase wrap mpicxx solver.cc -o solver          any compiler: gcc, gfortran, clang, or what calls one of them
+  hayase wrap mpicxx solver.cc -o solver          any compiler: gcc, gfortran, clang or a wrapper of one
   hayase record --memory -o run -- mpirun -np 4 ./solver
 
-Yours: solver.c, wave.f90, solver.cc and a makefile
+You supply: solver.c, wave.f90, solver.cc and a makefile
 
-hayase.h and the Fortran module hayase, with which programs mark regions, are found without an option. All but \
-the options named here go to the compiler, with its instrumentation (docs/concepts/memory.md), what links Hayase's \
-library, and -g; -O2 and the like become -Og (gcc) or -O0 (clang), which is said. Parts that are compiled in \
-other ways can be linked in: calls that they make and calls of them are marked. The program runs without Hayase \
-too, some times slower. The exit code is that of the compiler; 2 where it is not known to have the \
-instrumentation.";
+Programs mark regions with hayase.h or the Fortran module hayase, which need no option. All options except those \
+named here go to the compiler. Added are its instrumentation (docs/concepts/memory.md), Hayase's library and -g; -O2 \
+and the like become -Og (gcc) or -O0 (clang), with a message. Parts compiled in other ways can be linked in; calls \
+to and from them are marked. The program also runs without Hayase, several times slower. The exit code is that of the \
+compiler, or 2 for a compiler without known instrumentation.";
 
 /// `hayase cc` and `hayase fc`.
 #[derive(Args, Debug)]
@@ -124,8 +123,11 @@ fn family(compiler: &OsStr) -> Result<(Family, String), Failure> {
     let family = Family::of(&answer).ok_or_else(|| {
         let name = Path::new(compiler).display();
         let said = answer.lines().next().unwrap_or("nothing");
-        Diagnostic::new("unknown-compiler", format!("`{name}` is no compiler that can instrument: it says `{said}`"))
-            .help("gcc, gfortran and clang can: OMPI_CC=gcc (Open MPI) or -cc=gcc (MPICH) puts one behind mpicc")
+        Diagnostic::new(
+            "unknown-compiler",
+            format!("`{name}` is not a compiler that can instrument: it calls itself `{said}`"),
+        )
+        .help("gcc, gfortran and clang can: OMPI_CC=gcc (Open MPI) or -cc=gcc (MPICH) puts one behind mpicc")
     })?;
     Ok((family, answer))
 }

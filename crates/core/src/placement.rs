@@ -170,7 +170,8 @@ impl PlacementSpec {
                 let message = format!("{ranks} not fit on the {one} of which all nodes are free");
                 let (nodes, free) = (count(nodes.len() as u64, "node", "nodes"), units.len());
                 let label = format!("{free} of {all} are, with {nodes}");
-                let help = "give it fewer ranks, name it before jobs with other rules, or take what is left (`block`)";
+                let help = "give it fewer ranks, name it before jobs with other rules, or place it on the free nodes \
+                            (`block`)";
                 return Err(vec![Diagnostic::new("too-many-ranks", message).label(label).help(help)]);
             }
             Ok(nodes.into())

@@ -130,7 +130,7 @@ fn the_table_has_no_function_twice_and_none_that_no_header_declares() {
     let headers: Vec<_> = MPIS.iter().filter_map(|mpi| preprocessed(mpi, "")).map(|text| prototypes(&text)).collect();
     let mut seen = BTreeSet::new();
     for row in functions() {
-        assert!(seen.insert((row.name, row.fortran)), "{} is there twice", row.name);
+        assert!(seen.insert((row.name, row.fortran)), "{} appears twice", row.name);
         // Functions of Fortran only.
         if headers.len() == MPIS.len() && !row.fortran && row.name != "F_sync_reg" {
             let declared = headers.iter().any(|header| header.contains_key(row.name));

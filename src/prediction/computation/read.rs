@@ -25,15 +25,17 @@ pub fn read(input: Input) -> Result<ComputationData, Vec<Diagnostic>> {
     let name = input.name().to_owned();
     let mut data = ComputationData::default();
     let (mut begun, mut met) = (false, FxHashSet::default());
+    let mut foreign = None;
     each_line(input, |line| {
         let text = std::str::from_utf8(line.text)
-            .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is no text (UTF-8)"))?;
+            .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is not text (UTF-8)"))?;
         if !begun {
             if text.trim_end() != SIGNATURE {
-                let message = format!("computation data begins with a line `{SIGNATURE}`");
-                return Err(line
-                    .mistake(0..line.text.len(), "wrong-format", message)
-                    .help("`hayase program fold TRACE -o x.comp` makes computation data of a trace"));
+                let message = format!("this is not computation data, which begins with the line `{SIGNATURE}`");
+                let mistake = line.mistake(0..line.text.len(), "wrong-format", message);
+                let help = "`hayase program fold TRACE -o x.comp` makes computation data from a trace";
+                foreign = Some(mistake.help(help));
+                return Ok(ControlFlow::Break(()));
             }
             begun = true;
         } else if !text.trim().is_empty() && !text.starts_with('#') {
@@ -41,6 +43,9 @@ pub fn read(input: Input) -> Result<ComputationData, Vec<Diagnostic>> {
         }
         Ok(ControlFlow::Continue(()))
     })?;
+    if let Some(mistake) = foreign {
+        return Err(vec![mistake]);
+    }
     let wrong = |message: &str| Err(vec![Diagnostic::new("incomplete", format!("{name}: {message}"))]);
     match () {
         () if !begun => wrong("the file is empty"),
@@ -67,7 +72,7 @@ fn one_line(
         "ranks" => {
             data.ranks = match rest.trim().parse() {
                 Ok(ranks @ 1..=MOST_RANKS) => ranks,
-                _ => return Err(wrong(format!("`{rest}` is no number of ranks from 1 to {MOST_RANKS}"))),
+                _ => return Err(wrong(format!("`{rest}` is not a number of ranks from 1 to {MOST_RANKS}"))),
             };
         }
         "structure" => data.structure = rest.trim().to_owned(),

@@ -24,7 +24,17 @@ const LONGEST_LIST: usize = 1 << 26;
 pub fn read(input: Input) -> Result<ProgramData, Vec<Diagnostic>> {
     let name = input.name().to_owned();
     let mut reader = Reader::default();
-    each_line(input, |line| reader.line(&line).map(|()| ControlFlow::Continue(())))?;
+    let mut foreign = None;
+    each_line(input, |line| match reader.line(&line) {
+        Err(mistake) if !reader.begun => {
+            foreign = Some(mistake);
+            Ok(ControlFlow::Break(()))
+        }
+        read => read.map(|()| ControlFlow::Continue(())),
+    })?;
+    if let Some(mistake) = foreign {
+        return Err(vec![mistake]);
+    }
     let last = reader.last;
     reader.finish(&format!("{name}:{last}")).map_err(|mistake| vec![mistake])
 }
@@ -50,13 +60,13 @@ impl Reader {
     fn line(&mut self, line: &Line<'_>) -> Result<(), Diagnostic> {
         self.last = line.number;
         let text = std::str::from_utf8(line.text)
-            .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is no text (UTF-8)"))?;
+            .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is not text (UTF-8)"))?;
         if !self.begun {
             if text.trim_end() != SIGNATURE {
-                let message = format!("program data begins with a line `{SIGNATURE}`");
+                let message = format!("this is not program data, which begins with the line `{SIGNATURE}`");
                 return Err(line
                     .mistake(0..line.text.len(), "wrong-format", message)
-                    .help("`hayase program fold TRACE -o x.prog` makes program data of a trace"));
+                    .help("`hayase program fold TRACE -o x.prog` makes program data from a trace"));
             }
             self.begun = true;
             return Ok(());
@@ -160,7 +170,7 @@ impl Reader {
             match (from.parse::<u32>(), to.parse::<u32>()) {
                 (Ok(from), Ok(to)) if from <= to && to < self.data.ranks => ranks.extend(from..=to),
                 _ => {
-                    let message = format!("`{part}` are no ranks below {}", self.data.ranks);
+                    let message = format!("`{part}` are not ranks below {}", self.data.ranks);
                     return Err(words.line.mistake(at, "bad-ranks", message));
                 }
             }
@@ -195,7 +205,7 @@ impl Reader {
                 return Err(words.line.mistake(
                     at,
                     "bad-name",
-                    format!("`{text}` is no name of a loop here; write L1"),
+                    format!("`{text}` is not a name of a loop here; write L1"),
                 ));
             }
         };
@@ -286,7 +296,7 @@ impl Reader {
                     let number = self.parse(number);
                     let number = number.filter(|number| self.is_rank(form, number));
                     numbers.push(number.ok_or_else(|| {
-                        let message = format!("`{text}` is no rank; write rank+1, rank^2, 3 or any");
+                        let message = format!("`{text}` is not a rank; write rank+1, rank^2, 3 or any");
                         words.line.mistake(at, "bad-rank", message)
                     })?);
                 }
@@ -298,7 +308,7 @@ impl Reader {
                         words.line.mistake(
                             at.clone(),
                             "bad-number",
-                            format!("`{word}` is no tag; write 7, any or any=7"),
+                            format!("`{word}` is not a tag; write 7, any or any=7"),
                         )
                     })?);
                 } else if !any_tag {
@@ -319,7 +329,7 @@ impl Reader {
             }
             Some(kind) => {
                 let (at, text) = words.need(0, "ages of requests: 4..1 or [4,2]")?;
-                let wrong = || words.line.mistake(at.clone(), "bad-ages", format!("`{text}` are no ages of requests"));
+                let wrong = || words.line.mistake(at.clone(), "bad-ages", format!("`{text}` are not ages of requests"));
                 let what = if let Some((first, last)) = text.split_once("..") {
                     numbers.push(self.parse(first).ok_or_else(wrong)?);
                     numbers.push(self.parse(last).ok_or_else(wrong)?);
@@ -472,7 +482,7 @@ impl<'a> Words<'_, 'a> {
     fn number_is(&self, expected: i64) -> Result<(), Diagnostic> {
         match self.one(0, "a number")? {
             number if number == expected => Ok(()),
-            number => Err(self.wrong(0, format!("number {number} stands where {expected} is due"))),
+            number => Err(self.wrong(0, format!("number {number} where {expected} is expected"))),
         }
     }
 

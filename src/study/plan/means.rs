@@ -110,7 +110,7 @@ pub struct Sensitivity {
 /// A store that cannot be used.
 pub fn means(plan: &Plan, folder: &Path) -> Result<Means, StoreError> {
     if plan.configurations() > MAX_CONFIGURATIONS {
-        let message = format!("means are of {} configurations at most", grouped(MAX_CONFIGURATIONS));
+        let message = format!("at most {} configurations have means", grouped(MAX_CONFIGURATIONS));
         return Err(Diagnostic::new("too-many-points", message).help("leave some out: [[only]], [[skip]]").into());
     }
     let mut keys: Vec<VariedKey> = Vec::new();
@@ -321,8 +321,10 @@ impl Means {
     /// A key whose values are not numbers.
     pub fn crossings(&self, over: usize, of: usize) -> Result<Vec<Crossing>, Diagnostic> {
         let Some(numbers) = &self.keys[over].numbers else {
-            let message =
-                format!("`{}` has values that are no numbers: nothing can cross over them", self.keys[over].name);
+            let message = format!(
+                "`{}` has values that are not numbers, so there are no crossings over it",
+                self.keys[over].name
+            );
             return Err(
                 Diagnostic::new("wrong-choice", message).help("name a key with numbers first, as in size,pattern")
             );

@@ -112,7 +112,7 @@ impl Plan {
         let factors: Vec<String> = lengths.filter(|len| *len > 1).map(grouped).collect();
         let all = self.points.len().map_or_else(|| "more than can be counted".to_owned(), grouped);
         let factors = if factors.len() > 1 { format!(" ({})", factors.join(" x ")) } else { String::new() };
-        let message = format!("this plan has {all} points{factors}, and {} are the most", grouped(MOST_POINTS));
+        let message = format!("this plan has {all} points{factors}, more than {}", grouped(MOST_POINTS));
         let diagnostic = Diagnostic::new("too-many-points", message);
         let diagnostic = match self.points.keys().next() {
             Some(key) => diagnostic.at(key.at),

@@ -55,7 +55,7 @@ pub(super) fn read(apart: &Table) -> Result<(Points, Settings), Vec<Diagnostic>>
         None => {
             let diagnostic = Diagnostic::new("missing-key", "nothing is varied: there is no [grid]");
             let help = "write a table like [grid] with \"workload.all-to-all.size\" = [\"1 KB\", \"1 MB\"]; \
-                        a single scenario is what `hayase run` runs";
+                        `hayase run` runs a single scenario";
             reader.mistakes.push(diagnostic.help(help));
         }
         Some(entry) if points.groups.is_empty() && points.seeds.is_none() && reader.mistakes.is_empty() => {
@@ -129,10 +129,10 @@ impl Reader {
             let value = &first[i];
             let message = match keys {
                 [key] => format!("`{}` has the value {} twice", key.name, json(value)),
-                _ => format!("the values of `{}` and of what varies with it are there twice", keys[0].name),
+                _ => format!("the values of `{}` and of the keys that vary with it appear twice", keys[0].name),
             };
             let diagnostic = Diagnostic::new("duplicate-name", message).at(value.span).label("the second time");
-            self.mistakes.push(diagnostic.help("leave it out: the same point again is no further sample"));
+            self.mistakes.push(diagnostic.help("leave it out: repeating a point adds no sample"));
         }
     }
 
@@ -150,7 +150,7 @@ impl Reader {
                             values.len()
                         );
                         let diagnostic = Diagnostic::new("uneven-zip", message).at(value.span);
-                        self.mistakes.push(diagnostic.help("what varies together has equally many values"));
+                        self.mistakes.push(diagnostic.help("keys that vary together need equal numbers of values"));
                     }
                     group.keys.push(key);
                     group.values.push(values);
@@ -201,7 +201,8 @@ impl Reader {
             return Some(diagnostic.help("write names joined by dots, like \"topology.fat-tree.p\""));
         }
         if first == "preset" {
-            let diagnostic = Diagnostic::new("wrong-choice", "a preset lies below all else and is not varied").at(at);
+            let diagnostic =
+                Diagnostic::new("wrong-choice", "a preset applies to the whole plan and cannot be varied").at(at);
             return Some(diagnostic.help("write a plan for each preset, or vary the keys that it sets"));
         }
         if self.met.iter().any(|met| met == name) {
@@ -291,8 +292,8 @@ impl Reader {
                 self.mistakes.push(diagnostic.help("write values that stand at one place of their lists"));
             }
             if entries.is_empty() {
-                let diagnostic = Diagnostic::new("empty-grid", format!("this [[{name}]] says nothing")).at(table.span);
-                self.mistakes.push(diagnostic.help("write keys with the values that are meant, or leave it out"));
+                let diagnostic = Diagnostic::new("empty-grid", format!("this [[{name}]] is empty")).at(table.span);
+                self.mistakes.push(diagnostic.help("write keys with their values, or leave it out"));
             }
             filters.push(Filter(wanted));
         }
@@ -343,7 +344,7 @@ impl Reader {
                         let message = "`within` is about the mean over seeds, and none are varied";
                         let diagnostic = Diagnostic::new("missing-key", message).at(*at);
                         self.mistakes
-                            .push(diagnostic.help("write seed = \"1..=200\" below [grid]: the most that are run"));
+                            .push(diagnostic.help("write seed = \"1..=200\" below [grid]: at most this number is run"));
                     }
                     settings.within = Some(part);
                 }

@@ -200,7 +200,7 @@ fn plans(folder: &Path) -> Result<Vec<StoredPlan>, StoreError> {
             if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(&text).is_err() {
                 continue;
             }
-            let message = format!("`{}` does not say which plans have been run here", path.display());
+            let message = format!("`{}` does not list the plans of this folder", path.display());
             let diagnostic = Diagnostic::new("wrong-file", message).at_place(place(&path, i + 1, &text));
             return Err(diagnostic.help("move the file away, or take another folder: -o DIR").into());
         };
@@ -320,7 +320,7 @@ impl Store {
             if length as u64 == MAX_ROW_BYTES {
                 let message = format!("`{}` has a line of more than {MAX_ROW_BYTES} bytes", path.display());
                 let diagnostic = Diagnostic::new("wrong-file", message);
-                return Err(diagnostic.help("it is no shard of a sweep: move the file away").into());
+                return Err(diagnostic.help("this is not a shard of a sweep: move the file away").into());
             }
             number += 1;
             if number == SAMPLE {
@@ -556,7 +556,7 @@ fn shard_of_name(path: &Path) -> Option<Shard> {
 fn check_head(head: &Head<'_>, path: &Path, line: usize, text: &str) -> Result<(), StoreError> {
     let other = |message: String| {
         let diagnostic = Diagnostic::new("other-version", message).at_place(place(path, line, text));
-        Err(diagnostic.help("take another folder (-o); the rows that are here stay as they are").into())
+        Err(diagnostic.help("take another folder (-o); the rows in this one are kept").into())
     };
     match (&*head.store, head.results) {
         (SCHEMA, RESULTS) => Ok(()),

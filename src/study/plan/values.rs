@@ -115,7 +115,7 @@ impl Range {
         }
         let (stride, unit) = match stride {
             None if unit == Unit::Whole => (Stride::Step(1.0), unit),
-            None => return wrong(format!("\"{text}\" does not say how it goes on"), FORMS),
+            None => return wrong(format!("\"{text}\" has no step"), FORMS),
             Some(text) => match text.strip_prefix('x') {
                 Some(factor) => {
                     let factor: f64 = factor.trim().parse().unwrap_or(f64::NAN);
@@ -130,7 +130,7 @@ impl Range {
                     Some(step) if step.value > 0.0 && (step.unit == unit || step.is_like(first_number)) => {
                         (Stride::Step(step.value), if step.unit == Unit::Plain { Unit::Plain } else { unit })
                     }
-                    _ => return wrong(format!("\"{text}\" is no step of this range"), FORMS),
+                    _ => return wrong(format!("\"{text}\" is not a step of this range"), FORMS),
                 },
             },
         };

@@ -47,7 +47,15 @@ impl Axis {
             Self::Routing => loader.routing(value),
             Self::Injection => loader.injection(value),
             Self::Faults => loader.faults(value),
-            Self::Key(key) => loader.set("--vary", &format!("{key}={value}")),
+            Self::Key(key) => match key.as_str() {
+                // The words of the command line, as in plans.
+                "machine" => loader.machine(value),
+                "pattern" => loader.pattern(value),
+                "size" => loader.size(value),
+                "injection" => loader.injection(value),
+                "jitter" => loader.jitter(value),
+                key => loader.set("--vary", &format!("{key}={value}")),
+            },
             Self::Pattern => loader.pattern(value),
         }
     }

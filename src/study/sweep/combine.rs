@@ -32,7 +32,7 @@ pub(super) fn choices(sweep: &Sweep) -> Result<impl Iterator<Item = Choice<'_>>,
     let counts = axes().map(|(_, values)| values.len() as u64).chain([sweep.seeds.len().max(1) as u64]);
     let runs = counts.fold(1, u64::saturating_mul);
     if runs > MOST_RUNS {
-        let message = format!("{} runs are asked for, and {} are the most", grouped(runs), grouped(MOST_RUNS));
+        let message = format!("{} runs are requested, and at most {} are possible", grouped(runs), grouped(MOST_RUNS));
         let help =
             "leave out values, or write them as a plan, which runs 10,000,000 points and keeps them: `hayase sweep`";
         return Err(Diagnostic::new("too-many-points", message).help(help));

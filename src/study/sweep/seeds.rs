@@ -21,7 +21,7 @@ pub fn seeds_from(first: u64, count: u64) -> Result<Vec<u64>, Diagnostic> {
     // Larger integers do not exist in TOML.
     match first.checked_add(count.saturating_sub(1)).filter(|last| i64::try_from(*last).is_ok()) {
         Some(last) if count > 0 => Ok((first..=last).collect()),
-        Some(_) => Err(Diagnostic::new("wrong-value", "no seed is no run").help("write 1 or more")),
+        Some(_) => Err(Diagnostic::new("wrong-value", "at least one seed is needed").help("write 1 or more")),
         None => Err(Diagnostic::new("wrong-value", format!("there are no {count} seeds from {first} on"))
             .help("the largest seed is 9223372036854775807")),
     }

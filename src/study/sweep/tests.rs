@@ -210,5 +210,5 @@ fn a_run_that_never_ends_is_named() {
     let error = bench.sweep.run(Control::default()).unwrap_err();
     let SweepError::Deadlocked { blocked, seed, .. } = &error else { panic!("{error}") };
     assert_eq!((blocked.len(), *seed), (2, 1));
-    assert!(error.to_string().contains("2 ranks wait for what never comes"), "{error}");
+    assert!(error.to_string().contains("2 ranks wait for messages that never come"), "{error}");
 }

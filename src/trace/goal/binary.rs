@@ -87,7 +87,7 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
         USED_UP_MAGIC => {
             return damaged(0, "a run that kept its state in this file has used it up; convert the text again");
         }
-        _ => return damaged(0, "this is no binary schedule"),
+        _ => return damaged(0, "this is not a binary schedule"),
     }
     let ranks = binary.u32(8)?;
     if ranks == 0 || ranks > MOST_RANKS {
@@ -146,7 +146,7 @@ fn program(input: &mut Input, file: &str, most: u64) -> Result<Program, Failure>
         let length = binary.from.saturating_add(binary.bytes.len());
         let bound = |value: u64| match usize::try_from(value) {
             Ok(value) if value <= length => Ok(value),
-            _ => damaged(entry, format!("rank {rank} is said to be beyond the end of the file")),
+            _ => damaged(entry, format!("rank {rank} lies beyond the end of the file")),
         };
         let (start, end) = (bound(start)?, bound(end)?);
         if start > end {

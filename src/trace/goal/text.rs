@@ -375,7 +375,7 @@ fn statement(
             let range = at..at + word.len().max(1);
             let message = match word.is_empty() {
                 true => "the line ends where an operation is expected".to_owned(),
-                false => format!("`{}` is no operation", scan.line.show(at..at + word.len())),
+                false => format!("`{}` is not an operation", scan.line.show(at..at + word.len())),
             };
             let help =
                 "operations are `send 8b to 1 tag 0`, `recv 8b from 1 tag 0`, `calc 100`; an order is `a requires b`";

@@ -15,22 +15,22 @@ Examples:
   hayase cc -O2 gauss.c -o gauss -lm
   hayase record --memory -o run -- mpirun -np 4 ./gauss
   hayase record -o plain -- mpirun -np 4 ./gauss-as-usual
-  hayase advise run --times plain -m myrinet         with the times of the program as it usually is
-  hayase advise run -m myrinet                       what to change, best first, and the time that it saves
-  hayase advise run -m myrinet -o advice.html        the same on a page, with source, time line and statistics
+  hayase advise run --times plain -m myrinet         with the times of the uninstrumented program
+  hayase advise run -m myrinet                       changes, best first, with the time that each saves
+  hayase advise run -m myrinet -o advice.html        the same as a page with source, time line and statistics
   hayase advise run -m myrinet -t torus-4x4 -o placement.csv
-      with a simulated fabric: also better placements, and algorithms of collective operations
-  hayase advise run -m myrinet --deny warning        exit code 1 if a change would save 1 % of the run or more
-  hayase advise run                                  without gains: what could overlap or merge
-  hayase advise --explain overlap                    what a rule looks for (without a name: all rules)
+      on a simulated fabric: also placements and algorithms of collective operations
+  hayase advise run -m myrinet --deny warning        exit code 1 if a change saves 1 % of the run or more
+  hayase advise run                                  without gains: messages that could overlap or merge
+  hayase advise --explain overlap                    explain a rule (without a name: list all)
 
-Yours: gauss.c (any MPI program) and gauss-as-usual (the same, compiled as usual)
+You supply: gauss.c (any MPI program) and gauss-as-usual (the same, compiled without hayase cc)
 
 Files (-o), by name:
-  x.html         one page that needs nothing but itself
-  x.sarif        for editors and code hosts, which show it on the lines (also x.sarif.json)
+  x.html         one self-contained page
+  x.sarif        for editors and code hosts, which show it in the source (also x.sarif.json)
   x.json         findings with their changes and gains
-  placement.csv  rank,node: the placement that is proposed, if one is";
+  placement.csv  the proposed placement, if any: rank,node";
 
 /// `hayase advise`.
 #[derive(Args, Debug)]

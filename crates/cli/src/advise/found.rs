@@ -97,7 +97,10 @@ pub fn open(args: &AdviseArgs, input: &TraceArgs, voice: Voice) -> Result<Found,
             if let Some(rank) = difference(&program, &plain) {
                 let what = format!("`{}` is another run: rank {rank} makes other calls", times.display());
                 return Err(Diagnostic::new("other-run", what)
-                    .help("record the same program with the same input, ranks and MPI; what differs from run to run cannot be compared")
+                    .help(
+                        "record the same program with the same input, ranks and MPI; runs that differ cannot be \
+                           compared",
+                    )
                     .into());
             }
             program = plain;
@@ -108,7 +111,7 @@ pub fn open(args: &AdviseArgs, input: &TraceArgs, voice: Voice) -> Result<Found,
         let source = recorded_in(&folder);
         return Ok(Found { name, program, run: Some(run), folder, source, _converted: None });
     }
-    of_recordings(args, input, "is no folder of one", false)?;
+    of_recordings(args, input, "is not one", false)?;
     let folder = std::env::temp_dir().join(format!("hayase-advise-{}", std::process::id()));
     let unwritable = |error: std::io::Error| {
         Diagnostic::new("unwritable", format!("cannot write into `{}`: {}", folder.display(), reason(&error)))
@@ -134,7 +137,7 @@ pub fn open(args: &AdviseArgs, input: &TraceArgs, voice: Voice) -> Result<Found,
 fn of_recordings(args: &AdviseArgs, input: &TraceArgs, is: &str, without_source: bool) -> Result<(), Failure> {
     let given = [("--times", args.times.is_some()), ("--source", without_source && !args.source.is_empty())];
     let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
-    let message = format!("{option} is of a recording, and `{}` {is}", input.trace.display());
+    let message = format!("{option} needs a recording, and `{}` {is}", input.trace.display());
     Err(Diagnostic::new("wrong-choice", message).help("leave it out, or record the program: `hayase record`").into())
 }
 
@@ -182,7 +185,7 @@ impl Found {
         makespan_s: f64,
     ) -> Result<(Vec<Finding>, Vec<String>), Failure> {
         let Some(run) = &self.run else {
-            let note = "a schedule has no calls: only what a simulation shows was looked for";
+            let note = "a schedule has no calls, so only rules that need a simulation were applied";
             return Ok((Vec::new(), vec![note.to_owned()]));
         };
         let calls = |region| self.program.iter().map(|(_, rank)| rank.calls_within(region)).collect();

@@ -157,7 +157,7 @@ fn advised(
         findings.extend(rules::search(&base, &judge, &findings));
         judge.rank(&base, findings, args.all)
     } else {
-        voice.hint("gains are not simulated: name a machine (-m, see `hayase machine list`) or a fabric (-t)");
+        voice.hint("gains are not simulated: add a machine (-m, see `hayase list machines`) or a fabric (-t)");
         let computed = base.replayed.report.ranks.iter().map(|rank| rank.compute_s).sum();
         Ranked::unsimulated(findings, "no machine is named", computed, args.all)
     };
@@ -177,7 +177,7 @@ fn advised(
             false => String::new(),
         };
         notes.push(format!(
-            "{} more were not simulated: others could save more{most}; --all simulates all",
+            "{} more were not simulated, because the others could save more{most}; --all simulates all",
             ranked.untried,
         ));
     }
@@ -224,6 +224,6 @@ fn ended(args: &AdviseArgs, data: &PageData, voice: Voice) -> End {
     if denied.is_empty() {
         return End::Done;
     }
-    voice.say(format_args!("denied: {}", denied.join(", ")));
+    voice.say(format_args!("--deny: {}", denied.join(", ")));
     End::Failed
 }

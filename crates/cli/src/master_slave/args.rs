@@ -12,15 +12,15 @@ use crate::typed;
 const EXAMPLES: &str = "\
 Examples:
   hayase master-slave executed.csv --grid 1024x1024 --workers 8..128:8 --latency 20us --overhead 30us -o chart.svg
-      from a few executed tasks to the time of all of them, over the number of workers
+      the time of all tasks over the number of workers, from a few executed tasks
   hayase master-slave exponential:count=10000,mean=1ms --workers 64 --vary granularity=1..256:x2 -m myrinet
-      how many tasks to send in one message
+      the best number of tasks in one message
   hayase master-slave constant:count=200,time=1ms --workers 16 -t crossbar-64 --format json
-      the exchange over a simulated fabric: results share the master's link
+      over a simulated fabric, where results share the master's link
   hayase master-slave plan executed.csv --grid 1024x1024 --accuracy 2% -o next.csv
-      which tasks to execute next
+      the tasks to execute next
 
-Yours: executed.csv (tasks that you executed; validation/mandelbrot/executed.csv of the repository is one)
+You supply: executed.csv (tasks that you executed; validation/mandelbrot/executed.csv of the repository is one)
 
 TASKS is one of
   a table (CSV): i1,i2,...,time[,bytes_in,bytes_out]; coordinates, and times in seconds or with a unit
@@ -30,9 +30,9 @@ TASKS is one of
 
 Files (-o), by name:
   x.json     the predictions
-  x.csv      a line for each
+  x.csv      a line for each prediction
   x.svg      time and efficiency over the number of workers, with bounds and saturation
-  gantt.svg  what each worker did when (one prediction)";
+  gantt.svg  the activity of each worker over time (one prediction)";
 
 /// `hayase master-slave`.
 #[derive(Args, Debug)]
@@ -123,7 +123,7 @@ pub struct FarmArgs {
 
 /// Distribution of tasks to workers.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Giving out tasks")]
+#[command(next_help_heading = "Distribution of tasks")]
 pub struct GivingArgs {
     /// Order of the tasks: listed (the default), longest-first, shortest-first, random; or guided or
     /// factoring (as listed, in messages that become smaller).
@@ -172,16 +172,16 @@ Examples:
   hayase master-slave plan --grid 1024x1024 -o next.csv
       the tasks to begin with
   hayase master-slave plan executed.csv --grid 1024x1024 --accuracy 2% -o next.csv
-      how sure the prediction is by now, and what to execute next
+      the accuracy of the prediction so far, and the tasks to execute next
   hayase master-slave executed.csv --refined --grid 1024x1024 --workers 64
-      the prediction from tasks that were executed so
+      the prediction from these executed tasks
 
-Yours: executed.csv (the tasks of next.csv with their times)
+You supply: executed.csv (the tasks of next.csv with their times)
 
-Execute the tasks of next.csv, append their times to executed.csv (i1,i2,...,time), and plan again until there \
-is nothing to execute. Tasks are drawn at random in cells, smaller ones where times differ. Intervals hold the true \
-work and time in 95 % of all cases (docs/concepts/master-worker.md). Leave earlier times as they are and add no other tasks: what \
-is drawn next depends on them.
+Execute the tasks of next.csv, append their times to executed.csv (i1,i2,...,time), and plan again until nothing is \
+left to execute. Tasks are drawn at random in cells, which are smaller where times differ. Intervals contain the true \
+work and time in 95 % of all cases (docs/concepts/master-worker.md). Do not change earlier times or add other tasks, \
+because the next draw depends on them.
 
 Files (-o), by name:
   x.csv    the tasks to execute next

@@ -26,7 +26,7 @@ pub fn play_farm(farm: &Farm, count: Option<NonZeroU32>, out: &OutputArgs, voice
     if farm.points.len() > 1
         && let Some(path) = out.file_of(&OFFER, "gantt.svg")
     {
-        let message = format!("`{}` shows one prediction, and {} are asked for", path.display(), farm.points.len());
+        let message = format!("`{}` shows one prediction, but there are {}", path.display(), farm.points.len());
         return Err(Diagnostic::new("too-many-points", message).help("give one number of workers").into());
     }
     let mut files = out.open(&OFFER)?;

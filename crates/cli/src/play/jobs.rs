@@ -41,7 +41,8 @@ impl Filed for JobsWork {
     fn check(scenario: &Scenario<Self>, asked: &Asked<'_>) -> Result<(), Failure> {
         let is_written = ["interference.csv", "interference.svg"].iter().any(|name| asked.file::<Self>(name).is_some());
         if asked.interference && !is_written && asked.out.format == Format::Csv {
-            let diagnostic = Diagnostic::new("wrong-choice", "the rows of jobs do not say which delays which");
+            let diagnostic =
+                Diagnostic::new("wrong-choice", "the table of jobs does not contain the delays between jobs");
             return Err(diagnostic.help("write -o interference.csv in the place of --interference").into());
         }
         if asked.interference || is_written {

@@ -344,8 +344,8 @@ fn finish(streams: Vec<(PathBuf, Box<dyn Stream + '_>)>, complete: bool, voice: 
 fn check_noise(system: &System, file: Option<&Path>) -> Result<(), Diagnostic> {
     match file {
         Some(path) if system.noise().is_empty() => {
-            let message = format!("`{}` shows what slow ranks cost, and no rank is slow", path.display());
-            Err(Diagnostic::new("wrong-choice", message).help("say who is: --straggler 3=50%, or --noise 25us/1ms"))
+            let message = format!("`{}` shows the cost of slow ranks, and no rank is slow", path.display());
+            Err(Diagnostic::new("wrong-choice", message).help("add --straggler 3=50% or --noise 25us/1ms"))
         }
         _ => Ok(()),
     }

@@ -40,7 +40,7 @@ impl Filed for PatternWork {
                 let (messages, most) = (table::grouped(messages), table::grouped(TIMELINE));
                 let message = format!("a timeline of {messages} messages cannot be read (`{}`)", path.display());
                 Err(Diagnostic::new("too-large", message)
-                    .help(format!("{most} messages are the most; take a smaller run, or messages.csv"))
+                    .help(format!("at most {most} messages can be drawn; take a smaller run, or -o messages.csv"))
                     .into())
             }
             _ => Ok(()),

@@ -13,21 +13,21 @@ const EXAMPLES: &str = "\
 Examples:
   hayase predict --program cg.prog --computation node-a.comp --communication gigabit.comm
   hayase predict --program cg.prog --computation node-b.comp --communication gigabit.comm
-      the same program and network with another machine
+      the same program and network on another machine
   hayase predict --program cg.prog --computation 0-7=node-a.comp,8-15=node-b.comp --communication gigabit.comm
       ranks on different machines
   hayase predict --program cg.prog --computation node-a.comp --scale 0.6 --communication gigabit.comm
-      a machine that was not measured: every block takes 0.6 times as long
+      a machine without measurements: every block takes 0.6 times as long
   hayase predict --program cg.prog --computation node-a.comp \\
       --communication gigabit.comm,node:8=shared-memory.comm
-      ranks in eights on one node each, with other times among them
+      eight ranks on each node, with other message times within a node
   hayase predict --program cg.prog --computation node-a.comp -m infiniband-hdr -t fat-tree-54
-      with the contention of a simulated network instead of a table of receive times
+      on a simulated network with contention, instead of communication data
 
-Yours: cg.prog, node-a.comp and node-b.comp (`hayase program fold` of runs on both machines), gigabit.comm and \
+You supply: cg.prog, node-a.comp and node-b.comp (`hayase program fold` of runs on both machines), gigabit.comm and \
 shared-memory.comm (`hayase measure communication`)
 
-Files (-o), by name: those of `hayase replay`.";
+Files (-o), by name: see `hayase replay`.";
 
 /// `hayase predict`.
 #[derive(Args, Debug)]

@@ -32,8 +32,8 @@ pub(super) fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> R
     let found = origin.found;
     if found.by_name + found.other_ranks > 0 {
         voice.hint(format_args!(
-            "the computation data is of another form of the program: of {} times {} were found by the names of their blocks, \
-             {} of them at other ranks",
+            "the computation data belongs to another variant of the program: of {} times, {} were found by block \
+             name, {} of them at other ranks",
             found.direct + found.by_name + found.other_ranks,
             found.by_name + found.other_ranks,
             found.other_ranks

@@ -11,24 +11,24 @@ use crate::typed;
 
 const FOLD_EXAMPLES: &str = "\
 Examples:
-  hayase program fold run/ -o cg.prog -o node-a.comp       both halves of a recorded run
+  hayase program fold run/ -o cg.prog -o node-a.comp       program and computation data of a recorded run
   hayase program fold run-on-b/ -o node-b.comp             the times of the same program on another machine
   hayase program fold lu.tsv.zst -o lu.prog.zst
 
-Yours: run/ and run-on-b/ (what `hayase record` wrote), lu.tsv.zst (any trace)
+You supply: run/ and run-on-b/ (from `hayase record`), lu.tsv.zst (any trace)
 
 Files (-o), by name:
-  x.prog    program data: what every rank calls, loops folded; the same on every machine
-  x.comp    computation data: how long each block between two calls takes on this machine
-(x.prog.zst and x.comp.zst are compressed)";
+  x.prog    program data: the calls of every rank with folded loops; the same on every machine
+  x.comp    computation data: the time of each block between two calls on this machine
+x.prog.zst and x.comp.zst are compressed.";
 
 const EXTEND_EXAMPLES: &str = "\
 Examples:
-  hayase program show lu.prog                              which loops there are
+  hayase program show lu.prog                              the loops of the program
   hayase program extend lu.prog --loop L3 --iterations 10x -o long.prog
   hayase program extend lu.prog --loop L3 --loop L4 --iterations 500 -o lu500.prog
 
-Yours: lu.prog (what `hayase program fold` wrote)";
+You supply: lu.prog (from `hayase program fold`)";
 
 /// `hayase program`.
 #[derive(Subcommand, Debug)]

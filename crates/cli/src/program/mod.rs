@@ -86,7 +86,7 @@ const FOLD: Offer<()> = Offer {
     // Names of files tell two things (`kind`).
     names: &[],
     json: Ok(()),
-    csv: Err("what folding gives is no table; take --format json"),
+    csv: Err("the result of folding is not a table; use --format json"),
     threads: false,
 };
 
@@ -130,7 +130,7 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     };
     args.out.print(|| page(&report), &report)?;
     if args.out.output.is_empty() {
-        voice.hint("nothing was written; name files with -o x.prog and -o x.comp");
+        voice.hint("nothing was written; add -o x.prog and -o x.comp");
     }
     Ok(End::Done)
 }
@@ -266,7 +266,8 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
         let machines = vec![Machine { data: 0, scale: 1.0 }; data.ranks as usize];
         Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, TimeRule::Mean).map_err(invalid)?;
         voice.hint(
-            "the computation data is of another form of the program: times are shown where numbers of blocks agree",
+            "the computation data belongs to another variant of the program: times are shown for blocks with equal \
+             numbers",
         );
     }
     let name = args.program.display().to_string();

@@ -16,17 +16,17 @@ Examples:
   hayase record -o run --stop-after 30s -- mpirun -np 16 ./solver
   hayase trace info run; hayase replay run -m myrinet
 
-Yours: solver (any MPI program) and input.dat, which it reads
+You supply: solver (any MPI program) and input.dat, which it reads
 
-The program needs no change: C and Fortran (mpif.h, use mpi, use mpi_f08), Open MPI and MPICH (and MPIs with the \
-ABI of MPICH). It must be linked with the shared library of its MPI. Compile it with -g as well as -O2: then \
-calls are known by file and line.
+The program needs no change. It may be C or Fortran (mpif.h, use mpi, use mpi_f08), with Open MPI, MPICH or an MPI \
+with the ABI of MPICH, and must be linked with the shared library of its MPI. Compile it with -g as well as -O2 to see \
+calls by file and line.
 
-The folder has rank-00000.hyt, ... (the calls of each rank), rank-00000.maps (what was loaded where) and \
-run.toml (what was run, where, how). The program keeps its standard input, output and error.
+The folder contains rank-00000.hyt, ... (the calls of each rank), rank-00000.maps (loaded libraries) and run.toml \
+(command, host and environment). The program keeps its standard input, output and error.
 
-Exit codes: 0 recorded; 1 nothing was recorded, or the program failed (what was recorded until then is kept); 2 \
-bad usage; 3 the program deadlocked; 130 stopped by Ctrl-C (what was recorded until then is kept).";
+Exit codes: 0 recorded; 1 nothing was recorded, or the program failed; 2 bad usage; 3 the program deadlocked; 130 \
+stopped by Ctrl-C. Calls that were recorded before a failure or Ctrl-C are kept.";
 
 /// `hayase record`.
 #[derive(Args, Debug)]

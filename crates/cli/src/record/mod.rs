@@ -104,7 +104,8 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     voice.say(page::page(&caught, &provenance, &sites, &args.output));
     if args.memory && accesses == 0 {
         voice.hint(
-            "no accesses to memory were recorded: the program is not compiled for it; hayase cc and hayase fc do that",
+            "no memory accesses were recorded, because the program is not instrumented: compile it with `hayase cc` \
+             or `hayase fc`",
         );
     }
     if let Some(text) = deadlock {
@@ -115,7 +116,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         return Ok(End::Interrupted);
     }
     if !status.success() {
-        let what = format!("the program ended with {}; what was recorded until then is kept", nothing::ending(status));
+        let what = format!("the program ended with {}; its calls until then are kept", nothing::ending(status));
         complain(failure(&what, voice.colour));
         return Ok(End::Failed);
     }
@@ -128,9 +129,9 @@ fn check_output(args: &RecordArgs) -> Result<(), Diagnostic> {
     match TargetContent::of_path(&args.output) {
         TargetContent::Nothing => Ok(()),
         TargetContent::Recording if args.force => Ok(()),
-        TargetContent::Recording => Err(Diagnostic::new("output-exists", format!("`{name}` is a recording already"))
+        TargetContent::Recording => Err(Diagnostic::new("output-exists", format!("`{name}` already contains a recording"))
             .help("write --force to replace it, or -o another folder")),
-        TargetContent::Other => Err(Diagnostic::new("output-exists", format!("`{name}` is there and is no recording"))
+        TargetContent::Other => Err(Diagnostic::new("output-exists", format!("`{name}` exists and is not a recording"))
             .help("write -o and a folder that is new, empty or a recording; anything else is never replaced")),
     }
 }

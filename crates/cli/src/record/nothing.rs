@@ -28,7 +28,7 @@ fn why(launch: &Launch, status: ExitStatus) -> Diagnostic {
     let diagnostic = |what: String| Diagnostic::new("nothing-recorded", format!("nothing was recorded: {what}"));
     let program = launch.recorded();
     if program.is_none() && launch.launcher != Launcher::Other {
-        return diagnostic(format!("no word after `{}` is a program", launch.program.display()))
+        return diagnostic(format!("no argument of `{}` is a program", launch.program.display()))
             .help("the command is a launcher, its options and a program: mpirun -np 4 ./program");
     }
     if let Some(program) = &program
@@ -40,12 +40,13 @@ fn why(launch: &Launch, status: ExitStatus) -> Diagnostic {
         launch.command.iter().find(|word| SCRUBBING.iter().any(|scrubbing| word.as_os_str() == *scrubbing))
     {
         let word = word.to_string_lossy();
-        return diagnostic(format!("with `{word}` the launcher hands its environment on to no rank"))
-            .help(format!("leave `{word}` out, or add LD_PRELOAD and HAYASE_CAPTURE_DIR to what is handed on"));
+        return diagnostic(format!("with `{word}` the launcher hands its environment on to no rank")).help(format!(
+            "leave `{word}` out, or add LD_PRELOAD and HAYASE_CAPTURE_DIR to the variables that it passes on"
+        ));
     }
     if !status.success() {
         return diagnostic(format!("the command ended with {} before a rank called MPI_Init", ending(status)))
-            .help("see that it runs by itself, without being recorded");
+            .help("check that it runs without `hayase record`");
     }
     diagnostic("no process called MPI_Init with the recorder loaded".into()).help(
         "is it a program with MPI? and do LD_PRELOAD and HAYASE_CAPTURE_DIR reach it through launchers, scripts, containers and other hosts?",

@@ -15,13 +15,13 @@ use hayase::scenario::Loader;
 
 /// Returns the text below the options, with all rules.
 fn examples() -> String {
-    format!("{EXAMPLES}\n\nPrograms by rule, with what holds where nothing is said:\n{}\n{FILES}", Generator::usage())
+    format!("{EXAMPLES}\n\nPrograms by rule, with their defaults:\n{}\n{FILES}", Generator::usage())
 }
 
 const EXAMPLES: &str = "\
 Examples:
   hayase replay gaussian-elimination:n=256 -m myrinet
-      on a machine, without contention in its network
+      on a machine, without contention in the network
   hayase replay gaussian-elimination:n=256 -m myrinet -t torus-4x4
       the same nodes on a simulated fabric
   hayase replay stencil:iterations=2 -m myrinet -t torus-8x8 --transport packet:oq
@@ -31,20 +31,20 @@ Examples:
   hayase replay run/ -m myrinet --fragment 16383B -o breakdown.svg
   hayase replay program.goal -m myrinet -o timeline.svg
 
-Yours: run/ (what `hayase record` wrote), program.goal (a schedule)";
+You supply: run/ (from `hayase record`), program.goal (a schedule)";
 
 const FILES: &str = "\
 Files (-o), by name:
   x.json           the report
-  ranks.csv        where the time of each rank went, how late it was
-  activities.csv   what each rank did when: rank,kind,begin_s,end_s,op,message,peer
+  ranks.csv        the time of each rank by kind, and its lateness
+  activities.csv   the activities of each rank: rank,kind,begin_s,end_s,op,message,peer
   messages.csv     each message: message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s
-  path.csv         the critical path, step by step, with the same columns
+  path.csv         the critical path, with the same columns
   matrix.csv       messages and bytes by sender and receiver
   matrix.svg       the same as a picture
-  noise.svg        how far the delay of slow ranks travels (--straggler, --noise); also noise.csv
-  breakdown.svg    where the time of each rank went, as bars
-  timeline.svg     what ranks did, messages between them and the critical path
+  noise.svg        the propagation of delays of slow ranks (--straggler, --noise); also noise.csv
+  breakdown.svg    the time of each rank by kind, as bars
+  timeline.svg     activities of ranks, messages and the critical path
   trace.json       for Perfetto (ui.perfetto.dev); also x.trace.json, x.perfetto.json";
 
 /// `hayase replay`.

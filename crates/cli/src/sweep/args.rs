@@ -9,17 +9,17 @@ use hayase::plan::Shard;
 
 const SWEEP_EXAMPLES: &str = "\
 Examples:
-  hayase sweep plan.toml -o out/                    all points, on all cores; again: what is missing
-  hayase sweep plan.toml -o out/ --count            points, done, missing, failed, time left
-  hayase sweep plan.toml -o out/ --merge all.csv    the rows, in the order of the plan
-  hayase sweep plan.toml -o out/ --shard 3/64 -j 1  the fourth of 64 parts, for engines that start many processes:
-  hayase sweep plan.toml -o out/ -o lines.svg --best --sensitivity    what is done; with --run all of it
+  hayase sweep plan.toml -o out/                    run all points on all cores; again: the missing ones
+  hayase sweep plan.toml -o out/ --count            count points: done, missing, failed; time left
+  hayase sweep plan.toml -o out/ --merge all.csv    write the rows in the order of the plan
+  hayase sweep plan.toml -o out/ --shard 3/64 -j 1  run the fourth of 64 parts, for batch systems
+  hayase sweep plan.toml -o out/ -o lines.svg --best --sensitivity    show finished points; with --run all
   hayase sweep plan.toml -o out/ --crossings size,pattern -o lines.svg
   hayase sweep plan.toml -o out/ --submit slurm --go
   sbatch --array=0-63 --wrap 'hayase sweep plan.toml -o out/ --shard $SLURM_ARRAY_TASK_ID/64'
   parallel hayase sweep plan.toml -o out/ --shard {}/64 -j 1 ::: $(seq 0 63)
 
-Yours: plan.toml, a scenario with what is varied:
+You supply: plan.toml, a scenario with the keys to vary:
 
   topology = \"torus-4x4\"
   workload = \"all-to-all-pairwise\"
@@ -31,13 +31,13 @@ Yours: plan.toml, a scenario with what is varied:
 Files (-o, --merge), by name:
   x.csv        a line for each point, in the order of the plan
   x.json       the same
-  x.parquet    the same with types, each column in one unit, for pandas, polars, DuckDB, R
-  lines.svg    mean makespans over the key with most numbers, a line for each value of another
-  heat.svg     the same as a field of two keys
+  x.parquet    the same with types and one unit for each column, for pandas, polars, DuckDB, R
+  lines.svg    mean makespans over the key with most numbers, a line for each value of another key
+  heat.svg     the same as a heat map of two keys
   pareto.svg   mean makespans against a cost (--cost)
 
-Each point is a line of DIR/I-of-N.jsonl: its id, what was varied, status, makespan_s and bounds; what failed or \
-deadlocked is a line as well. Ctrl-C and kill -9 lose the points under way, and no others.";
+Each point is a line of DIR/I-of-N.jsonl: its id, varied values, status, makespan_s and bounds, also if it failed or \
+deadlocked. Ctrl-C and kill -9 lose only the points under way.";
 
 /// `hayase sweep`.
 #[derive(Args, Debug)]
@@ -55,12 +55,12 @@ pub struct SweepArgs {
     /// Run nothing: count the points that are done, failed and missing, and estimate the time of the rest.
     #[arg(long)]
     pub count: bool,
-    /// Run nothing: write the finished points as a table in the order of the plan, or as a picture (see
-    /// below; may be repeated).
+    /// Write the finished points as a table in the order of the plan, or as a picture (see below; may be
+    /// repeated). Nothing is run, except with --run.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub merge: Vec<PathBuf>,
-    /// Run missing points before --best and --sensitivity, which otherwise show finished points only.
-    #[arg(long, conflicts_with_all = ["count", "merge"])]
+    /// Run missing points before --merge, --best and --sensitivity, which otherwise use finished points only.
+    #[arg(long, conflicts_with = "count")]
     pub run: bool,
     /// Run nothing: show this number of configurations with the smallest mean makespans.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10", require_equals = true)]
@@ -79,7 +79,7 @@ pub struct SweepArgs {
     /// Write a script by which this engine runs all shards, each of 30 to 60 minutes with -j threads.
     #[arg(long, value_enum, value_name = "ENGINE", hide_possible_values = true,
           conflicts_with_all = ["shard", "count", "merge", "crossings"],
-          long_help = "Write the script by which an engine runs all shards, each of 30 to 60 minutes, -j threads each: \
+          long_help = "Write a script by which an engine runs all shards, each of 30 to 60 minutes with -j threads: \
                        slurm (sbatch) or hq (HyperQueue)")]
     pub submit: Option<Engine>,
     /// Submit the script too.
@@ -111,9 +111,6 @@ fn two_keys(text: &str) -> Result<(String, String), String> {
         Some((over, of)) if !over.trim().is_empty() && !of.trim().is_empty() => {
             Ok((over.trim().to_owned(), of.trim().to_owned()))
         }
-        _ => {
-            Err("two keys are expected: the one with numbers, and the one whose values compete: size,pattern"
-                .to_owned())
-        }
+        _ => Err("write two keys, one with numbers and one whose values compete: size,pattern".to_owned()),
     }
 }

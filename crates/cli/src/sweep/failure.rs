@@ -10,7 +10,7 @@ pub(super) fn store(error: StoreError) -> Failure {
         StoreError::Invalid(invalid) => invalid.into(),
         StoreError::Failed(path, error) => {
             let message = format!("cannot read or write `{}`: {}", path.display(), reason(&error));
-            let help = "what is there stays; the same command goes on from it";
+            let help = "finished points are kept; the same command continues";
             Failure::Failed(Box::new(Diagnostic::new("store", message).help(help)))
         }
         StoreError::Unwritten(error) => {

@@ -39,12 +39,12 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
         print(&counted(&plan, &merged.counts))?;
     }
     let needed = || {
-        let diagnostic = Diagnostic::new("missing-option", "nothing says where the results are to be kept");
+        let diagnostic = Diagnostic::new("missing-option", "no folder is given for the results");
         let help = match args.merge.iter().chain(&views).next() {
             Some(path) => {
-                format!("`{}` is made of results that are kept, and needs a folder besides: -o DIR", path.display())
+                format!("`{}` is made from the results in a folder: add -o DIR", path.display())
             }
-            None => "write -o DIR".to_owned(),
+            None => "add -o DIR, a new folder or one with results of this plan".to_owned(),
         };
         folder.ok_or_else(|| diagnostic.help(help))
     };
@@ -88,7 +88,7 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
         }
         if means.counts.missing > 0 {
             let missing = count(means.counts.missing, "point is missing", "points are missing");
-            voice.hint(format_args!("{missing}; --run runs what is missing"));
+            voice.hint(format_args!("{missing}; add --run to run them"));
         }
         if let Some(most) = args.best {
             show(&table::best(&means, most.get() as usize))?;
@@ -126,12 +126,12 @@ fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
     let is_pareto = |path: &&PathBuf| Kind::of(path).is_ok_and(|kind| kind == Kind::Pareto);
     let pareto = args.merge.iter().chain(&views).find(is_pareto);
     if let (Some(path), None) = (pareto, &args.cost) {
-        let message = format!("nothing says what a point costs, for `{}`", path.display());
+        let message = format!("`{}` needs the cost of a point", path.display());
         let help = "write --cost KEY: a key with numbers, or a figure of `keep`";
         diagnostics.push(Diagnostic::new("missing-option", message).help(help));
     }
     if args.cost.is_some() && pareto.is_none() {
-        let diagnostic = Diagnostic::new("wrong-choice", "--cost is of pareto.svg, and none is written");
+        let diagnostic = Diagnostic::new("wrong-choice", "--cost is for pareto.svg, and none is written");
         diagnostics.push(diagnostic.help("write one: -o pareto.svg"));
     }
     if diagnostics.is_empty() { Ok((folder, views)) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
@@ -172,9 +172,9 @@ fn in_words(ran: &RunSummary, args: &SweepArgs) -> String {
     let failed = if ran.failed > 0 { format!(", {} of them failed", grouped(ran.failed)) } else { String::new() };
     let there = match ran.there {
         0 => String::new(),
-        there => format!(", {}", count(there, "was there", "were there")),
+        there => format!(", {}", count(there, "was done before", "were done before")),
     };
-    let stopped = if ran.interrupted { "; stopped before the end: the same command goes on" } else { "" };
+    let stopped = if ran.interrupted { "; stopped early, and the same command continues" } else { "" };
     let points = count(ran.run, "point run", "points run");
     format!("{shard}{points}{failed}{there}{stopped}\n")
 }
@@ -184,13 +184,13 @@ fn counted(plan: &Plan, counts: &Counts) -> String {
     let mut text = format!("{:<10} {}\n", "points", grouped(*points));
     let mut line = |name: &str, value: String| text += &format!("{name:<10} {value}\n");
     if *repeated > 0 {
-        line("the same", format!("{} as another, run once", grouped(*repeated)));
+        line("equal", format!("{} to another point, run once", grouped(*repeated)));
     }
     line("done", grouped(*done));
     line("failed", grouped(*failed));
     line("missing", grouped(*missing));
     if *unfinished > 0 {
-        line("unfinished", format!("{}: their seeds are not enough yet", grouped(*unfinished)));
+        line("unfinished", format!("{} need more seeds", grouped(*unfinished)));
     }
     if let (Some(wall_s), true) = (wall_s, *missing > 0) {
         let threads = rayon::current_num_threads();
@@ -205,12 +205,12 @@ fn counted(plan: &Plan, counts: &Counts) -> String {
 
 fn say_faults(faults: &Faults, voice: Voice) {
     if faults.torn_lines > 0 {
-        let lines = count(faults.torn_lines, "line is no row and is left out", "lines are no rows and are left out");
+        let lines = count(faults.torn_lines, "unreadable line is left out", "unreadable lines are left out");
         voice.say(format_args!("note: {lines}: {}", faults.torn.join(", ")));
     }
     if faults.doubles > 0 {
         let points = count(faults.doubles, "point has more than one row", "points have more than one row");
-        voice.say(format_args!("note: {points}, all the same"));
+        voice.say(format_args!("note: {points}, all equal"));
     }
 }
 

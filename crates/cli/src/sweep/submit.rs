@@ -79,7 +79,7 @@ pub(super) fn submit(
     }
     let failed = |why: String| {
         let diagnostic = Diagnostic::new("submit", format!("`{command} {}` {why}", path.display()));
-        Failure::Failed(Box::new(diagnostic.help("the script is there: submit it by hand")))
+        Failure::Failed(Box::new(diagnostic.help("the script is written: submit it by hand")))
     };
     match Command::new(command).arg(&path).status() {
         Ok(status) if status.success() => Ok(End::Done),
@@ -110,7 +110,7 @@ fn slurm(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chunks) ->
     let (last, log) = (shards - 1, folder.join("slurm-%A_%a.log"));
     format!(
         "#!/bin/sh\n\
-         # All points of {plan}: {shards} shards. Submitted again, it goes on with what is missing.\n\
+         # All points of {plan}: {shards} shards. Submitted again, it runs the missing points.\n\
          #SBATCH --job-name=hayase-sweep\n\
          #SBATCH --array=0-{last}\n\
          #SBATCH --cpus-per-task={threads}\n\
@@ -130,7 +130,7 @@ fn hyper_queue(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chun
     let shard = format!("exec {words} --shard \"$HQ_TASK_ID/{shards}\" -j {threads}");
     format!(
         "#!/bin/sh\n\
-         # All points of {plan}: {shards} shards. Submitted again, it goes on with what is missing.\n\
+         # All points of {plan}: {shards} shards. Submitted again, it runs the missing points.\n\
          exec hq submit --name hayase-sweep --array 0-{last} --cpus {threads} --time-limit {minutes}m \\\n    \
          --stdout {out} --stderr {err} -- \\\n    sh -c {shard}\n",
         plan = args.plan.display(),

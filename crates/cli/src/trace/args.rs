@@ -13,8 +13,8 @@ use hayase::trace::{Options, Trace};
 
 /// Formats of traces, for the help of the commands that read them.
 const FORMATS: &str = "\
-Formats, told by content and then by name:
-  .hyt, or a folder of them   Hayase's own: recorded calls
+Formats, recognized by content, then by name:
+  .hyt, or a folder of them   Hayase's own recorded calls
   .goal, .bin                 GOAL schedules, text and binary
   .txt                        SimGrid's time-independent traces, one file or a list of files
   .tsv                        text traces of the NAS Parallel Benchmarks
@@ -26,8 +26,8 @@ Files (-o), by name:
 
 const SITES_FILES: &str = "\
 Files (-o), by name:
-  x.csv    a line for each call of a site
-  x.json   the same, and where memory is accessed";
+  x.csv    a line for each site and call
+  x.json   the same, with memory accesses";
 
 /// `hayase trace`.
 #[derive(Subcommand, Debug)]

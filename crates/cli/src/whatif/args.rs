@@ -9,7 +9,7 @@ use crate::trace::TraceArgs;
 const EXAMPLES: &str = "\
 Examples:
   hayase whatif gaussian-elimination:n=128 -m myrinet
-      every parameter halved and doubled: which of them matter
+      every parameter halved and doubled
   hayase whatif gaussian-elimination:n=128 -m myrinet --vary S=4KiB..256KiB --vary L=100ns..10us -o whatif.svg
   hayase whatif gaussian-elimination:n=128 -m myrinet -t torus-4x4 \\
       --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
@@ -17,12 +17,12 @@ Examples:
   hayase whatif run/ -m myrinet --vary cpu-speed=1,2,4,8
   hayase whatif farm.toml --vary workload.master-slave.overhead=1us..10us
 
-Yours: farm.toml (a scenario), run/ (what `hayase record` wrote)
+You supply: farm.toml (a scenario), run/ (from `hayase record`)
 
 TRACE may also be a scenario file, the report of a run, or a named pattern.
 
 Values: a list a,b,c; a range A..B (sizes by a factor of 2, others in seven steps), A..B:STEP, A..B:xFACTOR. \
-Each parameter is changed alone, the others staying as they are.
+Each parameter is changed alone.
 
 Files (-o), by name:
   x.svg    a chart

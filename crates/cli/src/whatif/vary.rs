@@ -123,7 +123,7 @@ impl Typed<'_> {
         let diagnostic = Diagnostic::new("unknown-key", message).at(self.span(name));
         if parameters.is_empty() {
             return diagnostic
-                .help("name a machine (-m, see `hayase machine list`) or a model with parameters (--node)");
+                .help("add a machine (-m, see `hayase list machines`) or a model with parameters (--node)");
         }
         let known = format!("{}, {CPU_SPEED}, or a key like topology.torus.bandwidth", parameters.join(", "));
         match closest(name, parameters.iter().copied().chain([CPU_SPEED])) {
@@ -144,7 +144,7 @@ impl Typed<'_> {
                 Change::CpuSpeed(speed.value)
             }
             (Target::CpuSpeed, _) => {
-                let message = format!("`{value}` is no speed of processors");
+                let message = format!("`{value}` is not a processor speed");
                 return Err(Diagnostic::new("wrong-value", message)
                     .at(self.span(value))
                     .help("write a number above 0, relative to the processors of the trace"));
@@ -163,7 +163,7 @@ impl Typed<'_> {
             )
         };
         let read = |piece: &str| {
-            Amount::read(piece).ok_or_else(|| wrong(piece, format!("`{piece}` is no number or quantity")))
+            Amount::read(piece).ok_or_else(|| wrong(piece, format!("`{piece}` is not a number or quantity")))
         };
         let (from, to) = (read(first)?, read(last)?);
         if !from.is_like(to) {
@@ -177,13 +177,13 @@ impl Typed<'_> {
             Stride::Add(text) => {
                 let step = read(text)?;
                 if !step.is_like(from) || step.value <= 0.0 {
-                    return Err(wrong(text, format!("`{text}` is no step from `{first}` to `{last}`")));
+                    return Err(wrong(text, format!("`{text}` is not a step from `{first}` to `{last}`")));
                 }
                 series(a, b, |i, _| a + f64::from(i) * step.value)
             }
             Stride::Times(text) => {
                 let factor = text.parse::<f64>().ok().filter(|factor| *factor > 1.0 && factor.is_finite() && a > 0.0);
-                let factor = factor.ok_or_else(|| wrong(text, format!("`{text}` is no factor from `{first}` on")))?;
+                let factor = factor.ok_or_else(|| wrong(text, format!("`{text}` is not a factor above 1")))?;
                 series(a, b, |_, before| before * factor)
             }
             Stride::Default if from.unit == Unit::Bytes && a > 0.0 => series(a, b, |_, before| before * 2.0),

@@ -88,8 +88,11 @@ fn examples_run_as_they_are_or_say_which_files_are_yours() {
     let mut ran = 0;
     for (verb, text) in helps() {
         let desk = Desk::new();
-        let yours: String =
-            text.lines().skip_while(|line| !line.starts_with("Yours:")).take_while(|line| !line.is_empty()).collect();
+        let yours: String = text
+            .lines()
+            .skip_while(|line| !line.starts_with("You supply:"))
+            .take_while(|line| !line.is_empty())
+            .collect();
         let mut made = BTreeSet::new();
         let mut missing = Vec::new();
         for command in commands(&text) {
@@ -111,7 +114,7 @@ fn examples_run_as_they_are_or_say_which_files_are_yours() {
             let absent: Vec<&String> = inputs.iter().filter(is_file).filter(|word| !is_there(word)).collect();
             for file in &absent {
                 // `node:8=x.comm` is x.comm.
-                if !yours.contains(file.as_str()) && !yours.starts_with("Yours: all") && !is_made(file) {
+                if !yours.contains(file.as_str()) && !yours.starts_with("You supply: all") && !is_made(file) {
                     missing.push(format!("{file} of `{told}`"));
                 }
             }

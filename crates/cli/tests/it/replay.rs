@@ -83,7 +83,10 @@ fn a_deadlock_says_when_nothing_moved_any_more_and_what_was_delivered() {
         let part: f64 = parts.sum();
         assert!(part > 0.0 && part <= 1.0 + 1e-12, "{on}: ranks spend {part} of the time until the run stopped");
         let stderr = assert.stderr();
-        assert!(stderr.contains("us, with 1 message (8 B) delivered: 2 ranks wait for what never comes"), "{stderr}");
+        assert!(
+            stderr.contains("us, with 1 message (8 B) delivered: 2 ranks wait for messages that never come"),
+            "{stderr}"
+        );
     }
     // 1 us, o + 8 Oss + L + 8 Gs + o + 8 Ors on Myrinet; 2 o + L + 7 G of LogGOPSim and 1 us, and more on a fabric than
     // without.

@@ -168,7 +168,7 @@ fn a_deadlock_names_who_waits_for_whom_and_has_an_exit_code_of_its_own() {
     assert_eq!((&report["status"], &report["messages"]), (&"deadlocked".into(), &1.into()));
     assert_eq!(report["stopped"], serde_json::json!({ "at_s": report["makespan_s"], "messages": 1, "bytes": 100 }));
     assert.stderr_eq(str![[r#"
-deadlock at [..]s, with 1 message (100 B) delivered: 3 ranks wait for what never comes
+deadlock at [..]s, with 1 message (100 B) delivered: 3 ranks wait for messages that never come
 
 rank  next message  waits for
 ───────────────────────────────────────

@@ -160,7 +160,7 @@ pub fn unknown_algorithm(collective: Operation, named: &str) -> Option<Diagnosti
         return None;
     }
     let message = match Algorithm::ALL.iter().any(|algorithm| algorithm.name() == named) {
-        true => format!("`{named}` is no algorithm for {collective}"),
+        true => format!("`{named}` is not an algorithm for {collective}"),
         false => format!("unknown algorithm \"{named}\""),
     };
     let near = closest(named, names.iter().copied());

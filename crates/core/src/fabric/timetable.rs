@@ -63,7 +63,7 @@ impl Timetable {
         let nothing =
             |change: &LinkChange| matches!(change, LinkChange::Bandwidth(rate) if rate.bytes_per_second() <= 0.0);
         if changes.iter().any(|(_, change)| nothing(change)) {
-            return Err("a link without bandwidth is down: say so".to_owned());
+            return Err("a bandwidth of 0 means that the link is down: write `state = \"down\"`".to_owned());
         }
         if !changes.is_empty() {
             self.tracks.push(Track { link, changes, period });

@@ -86,8 +86,8 @@ pub(super) fn drawn(spec: &FaultsSpec, fabric: &Fabric, seed: u64) -> Result<Dra
 impl PlannedChanges<'_> {
     /// Parses the remaining bandwidth of links.
     fn bandwidth(&mut self, text: &Located<String>) -> Option<ChangeKind> {
-        let nothing = "nothing goes over a link without bandwidth";
-        let down = "write `state = \"down\"` of an event; links and switches fail where no bandwidth is said";
+        let nothing = "a link without bandwidth carries nothing";
+        let down = "write `state = \"down\"` of an event; links and switches without a bandwidth fail";
         let wrong = |message: String, help: &str| Diagnostic::new("wrong-value", message).at_value(text).help(help);
         let found = match part(text) {
             Some(Ok(0.0)) => Err(wrong(nothing.to_owned(), down)),
@@ -139,7 +139,7 @@ impl PlannedChanges<'_> {
             return;
         }
         if let Some(node_links) = node_links {
-            let diagnostic = Diagnostic::new("unused-option", "links that are named are taken as they are");
+            let diagnostic = Diagnostic::new("unused-option", "named links are not drawn");
             self.mistakes.push(diagnostic.at_value(node_links).label("only for `links = \"1 %\"`"));
         }
         for name in listed(which) {
@@ -200,7 +200,7 @@ impl PlannedChanges<'_> {
             }
             (None, None) => {
                 let help = "write `state = \"down\"`, `state = \"up\"` or `bandwidth = \"50 %\"`";
-                self.mistakes.push(mistake("an event says what happens", help));
+                self.mistakes.push(mistake("an event needs a `state` or a bandwidth", help));
                 None
             }
         };

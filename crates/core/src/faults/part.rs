@@ -10,7 +10,7 @@ pub fn part(text: &str) -> Option<Result<f64, String>> {
         return Some(Ok(0.0));
     }
     let number = text.strip_suffix('%')?.trim();
-    let wrong = || format!("`{text}` is no part");
+    let wrong = || format!("`{text}` is not a fraction");
     Some(match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
         Ok(percent) if percent > 100.0 => Err(format!("`{text}` is more than there is")),

@@ -191,13 +191,13 @@ impl NetworkParts {
         match (&self.transport, &self.sharing) {
             (TransportSpec::Flow(_), SharingSpec::Blocking(_)) if lacks_switches() => note(
                 Part::Sharing,
-                "`blocking` has queues at switches, and this topology has none",
-                "choose `max-min`, whose flows need links only",
+                "`blocking` needs switches with queues, and this topology has none",
+                "take `max-min`, which needs only links",
             ),
             (TransportSpec::Packet(spec), _) if spec.model == Model::Iq && lacks_switches() => note(
                 Part::Transport,
-                "`iq` has buffers at switches, and this topology has none",
-                "choose `packet:oq` or `packet:fq`, whose queues belong to links",
+                "`iq` needs switches with buffers, and this topology has none",
+                "take `packet:oq` or `packet:fq`, which have their queues at links",
             ),
             _ => {}
         }

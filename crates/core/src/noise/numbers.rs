@@ -17,7 +17,7 @@ impl Numbers {
     /// instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong =
-            |part: &str| format!("`{part}` is no number or range of numbers; write \"3\", \"0-7\" or \"0-7,12\"");
+            |part: &str| format!("`{part}` is not a number or range of numbers; write \"3\", \"0-7\" or \"0-7,12\"");
         let number = |part: &str, of: &str| part.trim().parse::<u32>().map_err(|_| wrong(of));
         let range = |part: &str| {
             let part = part.trim();

@@ -277,7 +277,7 @@ fn ranks_of(
         let mistake = match (numbers.largest(), numbers.repeated()) {
             (None, _) => Some(Diagnostic::new("wrong-value", format!("a straggler without a {what}"))),
             (Some(largest), _) if largest >= of => Some(unknown(what, largest, of)),
-            (_, Some(twice)) => Some(Diagnostic::new("two-choices", format!("{what} {twice} is there twice"))),
+            (_, Some(twice)) => Some(Diagnostic::new("two-choices", format!("{what} {twice} appears twice"))),
             _ => None,
         };
         let is_right = mistake.is_none();
@@ -315,7 +315,7 @@ fn ranks_of(
             Some(ranks)
         }
         _ => {
-            let message = "a straggler is said by `ranks`, by `nodes` or by `count`";
+            let message = "a straggler needs one of `ranks`, `nodes` and `count`";
             let given = [spec.ranks.is_some(), spec.nodes.is_some(), spec.count.is_some()];
             let diagnostic = match given.contains(&true) {
                 true => Diagnostic::new("two-choices", message).label("by one of them"),

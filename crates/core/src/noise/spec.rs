@@ -118,7 +118,7 @@ impl Speed {
         };
         let value = number.trim().parse();
         let value =
-            value.map_err(|_| format!("`{text}` is no speed; write \"50 %\" or 0.5, half the speed of others"))?;
+            value.map_err(|_| format!("`{text}` is not a speed; write \"50 %\" or 0.5, half the speed of others"))?;
         Self::of(value, unit, text)
     }
 
@@ -129,10 +129,11 @@ impl Speed {
                 "at the speed `{text}` a rank never gets anything done; write a speed above 0, such as \"50 %\""
             )),
             value if value <= 1e9 => Err(format!(
-                "the speed `{text}` may be per cent or a factor; write \"{text}%\" for a part of the speed of others, \
+                "the speed `{text}` may be a percentage or a factor; write \"{text}%\" for a part of the speed of \
+                 others, \
                  or \"x{text}\" for {text} times as fast"
             )),
-            _ => Err(format!("`{text}` is no speed; write a factor from 1e-9 to 1e9, such as \"50 %\" or 0.5")),
+            _ => Err(format!("`{text}` is not a speed; write a factor from 1e-9 to 1e9, such as \"50 %\" or 0.5")),
         }
     }
 }
@@ -193,7 +194,7 @@ impl NoiseSpec {
             Some(period) if **period < SHORTEST => {
                 let message = format!("a period of {} is too short for stops of their own", **period);
                 let diagnostic = Diagnostic::new("wrong-value", message).at_value(period);
-                let help = "what happens so often makes ranks slower: write a [[straggler]] with a speed";
+                let help = "interruptions this frequent act like a lower speed: write a [[straggler]] with a speed";
                 mistakes.push(diagnostic.label(format!("{SHORTEST} at least")).help(help));
             }
             Some(period) if *self.length >= **period => {

@@ -44,7 +44,10 @@ impl Rule for AllgatherSpec {
                 Diagnostic::new("not-a-power-of-two", message)
                     .at_value(&self.algorithm)
                     .label("needs a power of two of ranks")
-                    .help(format!("write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = {}`", 1 << ranks.ilog2())),
+                    .help(format!(
+                        "take `allgather-bruck` (`algorithm = \"bruck\"`) or `allgather-ring`, or {} ranks",
+                        1 << ranks.ilog2()
+                    )),
             ]);
         }
         Scheduled::of(&Call::equal(Operation::Allgather, ranks, self.size.0), self.algorithm.name(), &self.size)

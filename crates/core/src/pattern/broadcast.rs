@@ -101,7 +101,7 @@ impl BroadcastSpec {
         };
         match (&self.segments, &self.segment_size) {
             (Some(segments), Some(size)) => Err(vec![
-                Diagnostic::new("two-ways", "`segments` and `segment-size` say the same thing twice")
+                Diagnostic::new("two-ways", "`segments` and `segment-size` are two ways to set the same")
                     .at_value(size)
                     .label(format!("there is also `segments = {}`", **segments))
                     .help("leave one of them out"),

@@ -27,7 +27,7 @@ impl Groups {
             Some(size) => (0..ranks).map(|rank| rank / **size).collect(),
             None => {
                 let Some(groups) = fabric.groups().filter(|groups| !groups.is_empty()) else {
-                    let message = "this pattern is about groups of ranks, and no fabric says which there are";
+                    let message = "this pattern needs groups of ranks, and no fabric defines them";
                     let wrong = Diagnostic::new("no-groups", message);
                     return Err(vec![
                         wrong.help("write `group-size = 32`, or choose a fabric with groups (a dragonfly)"),

@@ -33,7 +33,7 @@ impl Rule for HotGroupSpec {
         let groups = Groups::new(context.fabric, ranks, self.group_size.as_ref())?;
         let mut mistakes = Vec::new();
         if !(0.0..=1.0).contains(&*self.fraction) {
-            let message = format!("{} is no part of all messages", *self.fraction);
+            let message = format!("{} is not a fraction of all messages", *self.fraction);
             mistakes.push(Diagnostic::new("wrong-value", message).at_value(&self.fraction).label("from 0 to 1"));
         }
         if *self.group >= groups.count() {

@@ -145,7 +145,7 @@ pub(super) fn unused<T>(value: &Located<T>, option: &str, chosen: &str, meant_fo
 
 /// Reports a count that does not fit the 32 bits of indices and steps.
 pub(super) fn too_many<T>(value: &Located<T>, what: &str, count: u128) -> Diagnostic {
-    Diagnostic::new("too-many", format!("{count} {what} are more than can be counted"))
+    Diagnostic::new("too-many", format!("{count} {what} are too many to count"))
         .at_value(value)
         .label(format!("at most {} {what}", u32::MAX))
         .help("write a smaller number")

@@ -109,7 +109,7 @@ impl PermutationSpec {
         }
         let near = super::arith::balanced(ranks, 2);
         Err(vec![
-            Diagnostic::new("not-a-square", format!("{ranks} ranks are no square matrix to transpose"))
+            Diagnostic::new("not-a-square", format!("{ranks} ranks do not form a square matrix to transpose"))
                 .at_value(&self.kind)
                 .label("needs a square number of ranks, or `dims`")
                 .help(format!("write `dims = {near:?}`, or `ranks = {}`", n * n)),

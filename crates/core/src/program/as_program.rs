@@ -151,7 +151,8 @@ fn not_received(pattern: &dyn Pattern, rank: RankId, message: MessageId) -> Diag
     let MessageId { src, index } = message;
     let dst = pattern.message(src, index).dst;
     let text = format!("rank {rank} waits for message {index} of rank {src}, which goes to rank {dst}");
-    let help = "on nodes that cost something a rank waits for what it receives; take ideal nodes, or send it a message";
+    let help =
+        "on nodes with costs a rank waits only for messages that it receives; take ideal nodes, or send it a message";
     Diagnostic::new("message-elsewhere", text).help(help)
 }
 

@@ -118,7 +118,7 @@ impl ProgramBuilder {
         match self.ranks.get_mut(number as usize) {
             Some(place @ None) => *place = Some(program),
             Some(Some(_)) => {
-                self.mistakes.push(Diagnostic::new("repeated-rank", format!("rank {number} is there twice")));
+                self.mistakes.push(Diagnostic::new("repeated-rank", format!("rank {number} appears twice")));
             }
             None => self.mistakes.push(Diagnostic::new("unknown-rank", format!("there is no rank {number}"))),
         }

@@ -195,7 +195,7 @@ impl Generator {
         }
         match generator.operations() {
             count if count > MOST_OPERATIONS => {
-                Err(wrong(format!("{text} would have {count} operations; {MOST_OPERATIONS} are the most")))
+                Err(wrong(format!("{text} would have {count} operations, more than {MOST_OPERATIONS}")))
             }
             _ => Ok(generator),
         }

@@ -93,7 +93,7 @@ impl Part {
             between.mark(program, &self.name().unwrap_or_default())?;
         }
         if let Some(Skip::Time(time)) = self.skip_start {
-            let message = format!("--skip-start={time} asks for times, and this program has none of the recorded run");
+            let message = format!("--skip-start={time} needs recorded times, and this program has none");
             return Err(Diagnostic::new("no-times", message)
                 .help("write a number of calls, --skip-start=500, or --skip-start alone; traces have times"));
         }

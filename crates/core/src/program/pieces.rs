@@ -71,9 +71,7 @@ impl Program {
             };
             let bytes: Option<Vec<u64>> = self.rank(rank).ops.iter().map(&mut whole).collect();
             let Some(bytes) = bytes else {
-                return wrong(format!(
-                    "rank {rank} leaves open from whom or with what tag it receives, and gets messages longer than {most}"
-                ));
+                return wrong(format!("rank {rank} receives with a wildcard, and gets messages longer than {most}"));
             };
             if let Some(at) = self.cut(rank, &bytes, most.0) {
                 let place = self.place(rank, at).map_or(String::new(), |place| format!("{place}: "));

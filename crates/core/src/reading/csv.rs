@@ -233,7 +233,7 @@ impl<'a> Row<'a> {
             Err(error) => {
                 let at = error.valid_up_to();
                 let diagnostic = Diagnostic::new("not-utf8", format!("`{}` is not UTF-8 text", self.file))
-                    .label(format!("byte 0x{:02x} is no character", bytes[at]))
+                    .label(format!("byte 0x{:02x} is not a character", bytes[at]))
                     .help("save the file as UTF-8");
                 self.mistake_in(column, at..at + 1, diagnostic);
                 None

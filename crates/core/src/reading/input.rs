@@ -270,7 +270,7 @@ fn not_utf8(file: &str, bytes: &[u8], valid: usize) -> Diagnostic {
             text: text.trim_end_matches('\r').chars().take(400).collect(),
             length: 1,
         })
-        .label(format!("byte 0x{:02x} is no character", bytes.get(valid).copied().unwrap_or(0)))
+        .label(format!("byte 0x{:02x} is not a character", bytes.get(valid).copied().unwrap_or(0)))
         .help("save the file as UTF-8")
 }
 

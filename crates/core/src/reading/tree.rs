@@ -218,7 +218,7 @@ fn syntax(error: &toml::de::Error, text: &str, base: usize) -> Diagnostic {
     let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
     // TOML takes a word without quotes for a number, a date or a flag, by its first letter.
     if what.starts_with("invalid ") && range.len() > 1 && !text[range.clone()].starts_with(['"', '\'', '[', '{']) {
-        let diagnostic = Diagnostic::new("syntax", format!("`{}` is no value", &text[range.clone()]));
+        let diagnostic = Diagnostic::new("syntax", format!("`{}` is not a value", &text[range.clone()]));
         let diagnostic = diagnostic.at(shifted(range, base)).label("a number, true, false or a text is expected");
         return diagnostic.help("texts stand in quotes: \"1 KB\"");
     }

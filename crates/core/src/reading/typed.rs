@@ -135,7 +135,7 @@ impl Error for BoxedMismatch {
         Self::new(MismatchKind::MissingKey(name))
     }
     fn duplicate_field(name: &'static str) -> Self {
-        Self::new(MismatchKind::Refused(format!("the key `{name}` is there twice")))
+        Self::new(MismatchKind::Refused(format!("the key `{name}` appears twice")))
     }
 }
 

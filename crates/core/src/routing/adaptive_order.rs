@@ -183,7 +183,7 @@ impl Router for Adaptive {
     }
 
     fn loads(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
-        let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
+        let message = "the paths of this rule depend on the traffic under way, so loads cannot be counted";
         Err(Diagnostic::new("adaptive-routing", message)
             .help("`--routing random-order` counts all orders alike; `hayase run` simulates it"))
     }

@@ -98,7 +98,7 @@ impl Router for WithDetours {
         if known {
             return Ok(LoadCount::default());
         }
-        let message = "loads of a rule that looks at what is under way cannot be counted around what has failed";
+        let message = "loads of an adaptive rule cannot be counted around failures";
         Err(Diagnostic::new("adaptive-routing", message).help("use `minimal`, `ecmp`, `spray` or `valiant-switches`"))
     }
 }

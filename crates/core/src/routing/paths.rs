@@ -62,7 +62,7 @@ impl Rule for PathsSpec {
     fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let sources = &mut *context.sources;
         if self.file.is_empty() {
-            let mistake = Diagnostic::new("no-file", "weighted paths are read from a file, and none is named");
+            let mistake = Diagnostic::new("no-file", "weighted paths come from a file, and none is given");
             return Err(vec![mistake.at_value(&self.file).help("write --routing paths:FILE.csv")]);
         }
         let input = sources.open(&self.file).map_err(|mistake| vec![mistake])?;

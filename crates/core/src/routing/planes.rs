@@ -176,7 +176,7 @@ impl Router for OnPlanes {
     fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
         let count = self.planes().planes();
         if self.select == Select::LeastLoaded {
-            let message = "which plane a message takes depends on what is under way, so that loads cannot be counted";
+            let message = "the plane of a message depends on the traffic under way, so loads cannot be counted";
             return Err(
                 Diagnostic::new("adaptive-routing", message).help("`select = \"round-robin\"` counts all alike")
             );

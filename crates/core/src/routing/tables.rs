@@ -36,7 +36,7 @@ impl Rule for TablesSpec {
     fn build(&self, fabric: &Arc<Fabric>, context: &mut BuildContext<'_>) -> BuildResult {
         let sources = &mut *context.sources;
         if self.file.is_empty() {
-            let mistake = Diagnostic::new("no-file", "forwarding tables are read from a file, and none is named");
+            let mistake = Diagnostic::new("no-file", "forwarding tables come from a file, and none is given");
             return Err(vec![mistake.at_value(&self.file).help("write --routing tables:FILE.csv")]);
         }
         let open = |sources: &mut Sources| sources.open(&self.file).map_err(|mistake| vec![mistake]);

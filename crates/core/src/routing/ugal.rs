@@ -250,9 +250,9 @@ impl GraphChoice for Ugal {
     }
 
     fn count(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
-        let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
+        let message = "the paths of this rule depend on the traffic under way, so loads cannot be counted";
         Err(Diagnostic::new("adaptive-routing", message)
-            .help("`--routing fluid` counts what it may come to; `hayase run` simulates it"))
+            .help("`--routing fluid` bounds its throughput; `hayase run` simulates it"))
     }
 }
 

@@ -57,7 +57,7 @@ impl Rule for ValiantSpec {
             }]);
         }
         if let (true, Some(given)) = (self.all_intermediates, &self.intermediates) {
-            let message = "`all-intermediates` and `intermediates` both say how many intermediates there are";
+            let message = "`all-intermediates` and `intermediates` both set the number of intermediates";
             let diagnostic = Diagnostic::new("two-choices", message).at_value(given).label("leave out one of them");
             return Err(vec![diagnostic]);
         }
@@ -92,7 +92,7 @@ pub(super) fn check_groups(fabric: &Fabric, rule: &str) -> Result<(), Vec<Diagno
     if fabric.groups().is_some() {
         return Ok(());
     }
-    let message = format!("{rule} goes through groups of switches, but {} has none", fabric.name());
+    let message = format!("{rule} needs groups of switches, but {} has none", fabric.name());
     Err(vec![Diagnostic::new(MISFIT, message)])
 }
 

@@ -218,6 +218,14 @@ fn slower(ratio: f64) -> String {
     if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { times_as_long(ratio) }
 }
 
+/// Puts names in brackets if there are several and one consists of several choices.
+fn in_brackets(names: Vec<String>) -> Vec<String> {
+    match names.len() > 1 && names.iter().any(|name| name.contains([',', ' '])) {
+        true => names.into_iter().map(|name| format!("({name})")).collect(),
+        false => names,
+    }
+}
+
 /// Joins names: `a, b and c`, `a; b; and c`. Long lists are cut after the first names.
 fn listed(mut names: Vec<String>, between: &str) -> String {
     if names.len() > NAMED + 1 {
@@ -264,6 +272,7 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     }
     let varying = varying(rows);
     let best: Vec<String> = rows.iter().filter(|row| row.is_best()).map(|row| name(row, &varying)).collect();
+    let best = in_brackets(best);
     let next = rows.get(best.len());
     let of = match all.iter().all(|row| row.job == rows[0].job) {
         true => String::new(),
@@ -272,7 +281,7 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     let mut sentence = match (best.len(), next) {
         (1, _) => format!("{of}{} is the fastest", best[0]),
         (_, None) => format!("{of}{} are equally fast", listed(best, ", ")),
-        (_, Some(_)) => format!("{of}{} are the fastest, and equally fast", listed(best, ", ")),
+        (_, Some(_)) => format!("{of}{} are equally fast and the fastest", listed(best, ", ")),
     };
     if let Some(next) = next
         && next.ratio_to_best.is_finite()
@@ -282,7 +291,7 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     let tied: Vec<&ComparisonRow> = rows.iter().filter(|row| row.tied).collect();
     if let Some(first) = tied.first() {
         let (best, of_tied) = (rows[0].makespan.seeds.len(), first.makespan.seeds.len());
-        let names = listed(tied.iter().map(|row| name(row, &varying)).collect(), ", ");
+        let names = listed(in_brackets(tied.iter().map(|row| name(row, &varying)).collect()), ", ");
         let seeds = count(best.max(of_tied) as u64, "seed", "seeds");
         let estimated = rows[0].makespan.interval_s.or(first.makespan.interval_s).is_some();
         let by = match (estimated, best.max(of_tied)) {
@@ -345,7 +354,7 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
     };
     let is = match winners.len() {
         1 => format!("is the fastest {kind}"),
-        _ => format!("are the fastest choices of {kind}, equally fast,"),
+        _ => format!("are equally fast and the fastest choices of {kind}"),
     };
     let tied = cases.clone();
     let cases = if cases.len() == 2 { "both cases".to_owned() } else { format!("all {} cases", cases.len()) };

@@ -24,15 +24,17 @@ pub(super) fn who(text: &mut Answer, late: &[LateRank], makespan_s: f64) {
         .time("by computing", |rank| rank.by_computing_s)
         .time("by sending", |rank| rank.by_sending_s)
         .id("ranks delayed", |rank| rank.delays.len())
-        .words("most of all", |rank| {
+        .words("mostly", |rank| {
             let names: Vec<_> = rank.delays.iter().take(DELAYED).map(|delayed| delayed.rank.to_string()).collect();
             names.join(", ") + if rank.delays.len() > DELAYED { ", ..." } else { "" }
         })
         .time("waited for", |rank| rank.waited_for_s)
-        .time("as it waited", |rank| rank.as_it_waited_s);
+        .time("while waiting itself", |rank| rank.as_it_waited_s);
     let grid = Grid::of(&columns, shown(late, makespan_s));
     if !grid.is_empty() {
-        text.push_str("\nWho is late: what all ranks waited that goes back to it, and how long others waited for it\n");
+        text.push_str(
+            "\nLate ranks: waiting time of others that goes back to each, and time that others waited for it\n",
+        );
         text.table(grid);
     }
 }

@@ -39,14 +39,14 @@ pub fn replay(report: &ReplayReport) -> Answer {
     if let Some(prediction) = report.prediction.as_ref().filter(|_| report.meta.wall_s > 0.0) {
         let (of, time) = match prediction.recorded_s {
             Some(recorded) => ("the recorded run", recorded),
-            None => ("the predicted time", report.head.makespan_s),
+            None => ("the predicted run", report.head.makespan_s),
         };
         let faster = match time / report.meta.wall_s {
-            times if times < 1.0 => format!("longer than {of}"),
+            times if times < 1.0 => format!("more than {of} itself"),
             times if times < 10.0 => format!("{of} takes {times:.1} times as long"),
             times => format!("{of} takes {} times as long", grouped(times as u64)),
         };
-        lines.push(("took", format!("{}, {faster}", seconds(report.meta.wall_s))));
+        lines.push(("computed in", format!("{}, {faster}", seconds(report.meta.wall_s))));
     }
     if let (Some(measured), Some(error)) = (report.measured_s, report.error) {
         lines.push(("measured", format!("{} (predicted {:+.1} %)", seconds(measured), error * 100.0)));

@@ -56,7 +56,7 @@ pub fn whatif(report: &WhatIfReport) -> Answer {
         tornado(&mut text, report);
     } else {
         for varied in &report.varied {
-            let base = varied.base.as_ref().map_or_else(String::new, |base| format!(" (unchanged: {base})"));
+            let base = varied.base.as_ref().map_or_else(String::new, |base| format!(" (unchanged: {})", rounded(base)));
             let _ = writeln!(text, "\n{}{base}\n", printable(&varied.parameter));
             values(&mut text, varied);
         }
@@ -64,10 +64,20 @@ pub fn whatif(report: &WhatIfReport) -> Answer {
     text
 }
 
+/// Rounds a quantity such as `40.800000000000004 ps/B` to 10 digits.
+fn rounded(quantity: &str) -> String {
+    let (value, unit) = quantity.split_once(' ').unwrap_or((quantity, ""));
+    let rounded = value.parse::<f64>().ok().and_then(|number| format!("{number:.9e}").parse::<f64>().ok());
+    match rounded {
+        Some(rounded) if value.len() > 11 => format!("{rounded} {unit}").trim_end().to_owned(),
+        _ => quantity.to_owned(),
+    }
+}
+
 fn tornado(text: &mut Answer, report: &WhatIfReport) {
     let named = Columns::<Sensitivity>::new()
         .text("parameter", |varied| &varied.parameter)
-        .id("value", |varied| varied.base.clone().unwrap_or_default());
+        .id("value", |varied| varied.base.as_deref().map(rounded).unwrap_or_default());
     let sides = ["halved", "doubled"].into_iter().enumerate().fold(named, |columns, (at, side)| {
         // An interrupted study lacks some points.
         columns.time(side, move |varied| varied.points.get(at)?.time_s).quantity(

@@ -199,8 +199,8 @@ fn leaves_out(network: &Network, work: &PatternWork, model: &str) -> Option<Stri
     let part = (links - 1.0) * packet.0.min(bytes) as f64 / bytes as f64;
     (part >= 0.1).then(|| {
         format!(
-            "{model} leaves out that each switch stores and forwards a packet, which adds {:.0} % to a message of {} here \
-             ({} B over {links:.1} links); `--sharing blocking` has it",
+            "{model} ignores that switches store and forward packets: {:.0} % of a message of {} here ({} B over \
+             {links:.1} links); `--sharing blocking` includes it",
             100.0 * part,
             Bytes(bytes),
             packet.0,
@@ -253,7 +253,7 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
     }
     let cases: Vec<String> =
         if against.is_empty() { Vec::new() } else { near.iter().map(|known| known.name()).collect() };
-    let text = sentence(case, model, &against, &near, least);
+    let text = sentence(model, &against);
     KnownAccuracy { model: model.to_owned(), against, cases, map: map.version.clone(), text, leaves_out: None }
 }
 
@@ -265,40 +265,22 @@ impl MapCase {
     }
 }
 
-/// Formats a summary line: `max-min, 1 MB, random placement, torus-16x16: -42 to -21 % against input-queued
-/// switches ...`.
-fn sentence(case: &AccuracyCase, model: &str, against: &[ErrorRange], near: &[MapCase], distance: f64) -> String {
-    if against.is_empty() {
+/// Formats the finding for a model: `max-min is 20 to 43 % too fast here (95 % of comparable cases, against
+/// input-queued packets)`.
+fn sentence(model: &str, against: &[ErrorRange]) -> String {
+    let Some(found) = against.first() else {
         return "no case of the map is near; `hayase accuracy` measures it".to_owned();
-    }
-    let range = |range: &ErrorRange| {
-        let whole = |part: f64| match (100.0 * part).round() {
-            0.0 => "0".to_owned(),
-            percent => format!("{percent:+.0}"),
-        };
-        let (low, high) = (whole(range.low), whole(range.high));
-        if low == high { format!("{low} %") } else { format!("{low} to {high} %") }
     };
-    let of_model = |name: &str| -> Vec<String> {
-        let of_it = against.iter().filter(|range| range.model == name);
-        of_it.map(|found| format!("{} against {} switches", range(found), found.switches)).collect()
+    let whole = |part: f64| (100.0 * part).round() as i64;
+    let (low, high) = (whole(found.low), whole(found.high));
+    let error = match (low, high) {
+        (0, 0) => "exact to 0.5 %".to_owned(),
+        (low, high) if low == high => format!("{} % too {}", low.abs(), if low < 0 { "fast" } else { "slow" }),
+        (low, high) if high <= 0 => format!("{} to {} % too fast", -high, -low),
+        (low, high) if low >= 0 => format!("{low} to {high} % too slow"),
+        (low, high) => format!("{} % too fast to {high} % too slow", -low),
     };
-    let input = |found: &&ErrorRange| found.model == "blocking" && found.switches == SWITCHES[0];
-    let blocking = against.iter().find(input).filter(|_| model != "blocking");
-    let blocking = blocking.map(|found| format!("; blocking: {} against input-queued ones", range(found)));
-    let size = Bytes(case.size_bytes);
-    let nearest = match near {
-        [only] => only.name(),
-        [first, rest @ ..] => format!("{} and {} more", first.name(), rest.len()),
-        [] => String::new(),
-    };
-    format!(
-        "{model}, {size}, {} placement, {}: {}{} (makespans, 95 of 100; nearest in the map, at distance {distance:.1}: {nearest})",
-        case.placement,
-        case.topology,
-        of_model(model).join(", "),
-        blocking.unwrap_or_default(),
-    )
+    format!("{model} is {error} here (95 % of comparable cases, against {} packets)", found.switches)
 }
 
 #[cfg(test)]
@@ -345,9 +327,7 @@ fat-tree-54,tree,54,a,all-to-all,random,d-mod-k,queue,53,1000000,-5;1;2,-3";
         assert_eq!(range, (-43.0, -20.0, 1, "input-queued"));
         assert_eq!(known.cases, ["torus-8x8, a, 1 MB, random"]);
         assert_eq!(known.map, "0");
-        let text = "max-min, 500 KB, random placement, torus-9x9: -43 to -20 % against input-queued switches, +15 to +19 % \
-                    against output-queued switches, +9 % against fair-queued switches; blocking: -2 to +3 % against \
-                    input-queued ones (makespans, 95 of 100; nearest in the map, at distance 1.5: torus-8x8, a, 1 MB, random)";
+        let text = "max-min is 20 to 43 % too fast here (95 % of comparable cases, against input-queued packets)";
         assert_eq!(known.text, text);
         // Another pattern of the kind and another placement add to the distance.
         let other = AccuracyCase { pattern: "c".into(), placement: "regular".into(), ..case() };

@@ -140,7 +140,7 @@ impl Prices {
         }
         let (Some(optical), Some(copper_m), Some(optical_m)) = (cables.optical, cables.copper_m, cables.optical_m)
         else {
-            return Err("nothing is known of where its cables are".to_owned());
+            return Err("the places of its cables are unknown".to_owned());
         };
         let copper = (cables.all - optical) as f64;
         let cables = copper * self.copper.0
@@ -168,7 +168,7 @@ fn price(key: &str, value: &Tree, mistakes: &mut Vec<Diagnostic>) -> f64 {
     match number.filter(|number| number.is_finite() && *number >= 0.0) {
         Some(number) => number,
         None => {
-            let message = format!("`{key}` is no price");
+            let message = format!("`{key}` is not a price");
             mistakes.push(Diagnostic::new("wrong-value", message).at(value.span).label("a number from 0 up"));
             0.0
         }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::{Arg, ArgAction, Command};
 
 use super::super::{Desk, Said};
-use super::{cell, escaped};
+use super::{cell, escaped, wrapped};
 
 /// Returns the groups of `hayase --help` with their commands.
 pub fn groups() -> Vec<(String, Vec<String>)> {
@@ -37,7 +37,7 @@ fn program() -> Command {
 pub fn index() -> String {
     let program = program();
     let mut page = "# Commands\n\n".to_owned();
-    write!(page, "{}\n\n", escaped(&long_about(&program))).unwrap();
+    write!(page, "{}\n\n", wrapped(&escaped(&long_about(&program)))).unwrap();
     for (group, verbs) in groups() {
         write!(page, "**[{group}]({})**\n\n| command | |\n|---|---|\n", file(&group)).unwrap();
         for verb in verbs {
@@ -63,13 +63,14 @@ pub fn page(group: &str, verbs: &[String]) -> String {
 }
 
 fn long_about(command: &Command) -> String {
-    command.get_long_about().or_else(|| command.get_about()).map(ToString::to_string).unwrap_or_default()
+    let text = command.get_long_about().or_else(|| command.get_about()).map(ToString::to_string).unwrap_or_default();
+    if text.ends_with('.') { text } else { text + "." }
 }
 
 fn command(page: &mut String, command_: &Command, name: &str, level: usize) {
     let usage = command_.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    write!(page, "\n{} {name}\n\n{}\n\n```text\n{usage}\n```\n\n", "#".repeat(level), escaped(&long_about(command_)))
+    write!(page, "\n{} {name}\n\n{}\n\n```text\n{usage}\n```\n\n", "#".repeat(level), wrapped(&escaped(&long_about(command_))))
         .unwrap();
     let own: Vec<&Arg> = command_
         .get_arguments()

@@ -61,6 +61,22 @@ fn cell(text: &str) -> String {
     escaped(&text).replace('|', "\\|")
 }
 
+/// Breaks paragraphs into lines of at most 110 columns.
+fn wrapped(text: &str) -> String {
+    let paragraphs = text.split("\n\n").map(|paragraph| {
+        let mut lines = vec![String::new()];
+        for word in paragraph.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if line.is_empty() => line.push_str(word),
+                Some(line) if line.chars().count() + word.chars().count() < 110 => *line += &format!(" {word}"),
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines.join("\n")
+    });
+    paragraphs.collect::<Vec<_>>().join("\n\n")
+}
+
 /// Returns a paragraph as Markdown: angle brackets escaped outside of code.
 fn escaped(text: &str) -> String {
     let parts = text.split('`').enumerate();

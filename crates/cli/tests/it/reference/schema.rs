@@ -34,8 +34,8 @@ struct Reader<'s> {
 pub fn keys(schema: &Value) -> String {
     let mut reader = Reader { schema, headings: BTreeMap::new(), page: String::new() };
     reader.page += "# Keys\n\n\
-        Every key of a [scenario file](scenarios.md), by table. In a table that is a choice, the name of \
-        the inner table\nis the choice: `[topology.fat-tree]`. *required* marks keys without a default.\n\n## At the top\n\n";
+        Every key of a [scenario file](scenarios.md), by table. In a table with one choice, the inner table \
+        names\nit: `[topology.fat-tree]`. *required* marks keys without a default.\n\n## At the top\n\n";
     let properties = schema["properties"].as_object().unwrap();
     let (tables, plain): (Vec<_>, Vec<_>) =
         properties.iter().partition(|(_, value)| !matches!(reader.form(value), Form::Plain(_)));
@@ -50,9 +50,9 @@ pub fn keys(schema: &Value) -> String {
 pub fn reports(schema: &Value) -> String {
     let mut reader = Reader { schema, headings: BTreeMap::new(), page: String::new() };
     reader.page += "# Reports\n\n\
-        Fields of the JSON that `--format json` and `-o x.json` write, by type; `schema` names it.\nFields whose names \
-        end in `_s` are in seconds, in `_bps` in bytes per second; `bytes` are bytes. Fields outside of\n`meta` are the \
-        same on every machine. `hayase run report.json` runs the scenario of a report again.\n";
+        Fields of the JSON that `--format json` and `-o x.json` write, by type; `schema` names the type.\nFields in \
+        `_s` are in seconds, in `_bps` in bytes per second; `bytes` are bytes. Fields outside\n`meta` are the same on \
+        every machine. `hayase run report.json` runs the scenario of a report again.\n";
     for choice in schema["anyOf"].as_array().unwrap() {
         let name = name(choice).unwrap().to_owned();
         reader.definition(&name);
@@ -146,11 +146,11 @@ impl<'s> Reader<'s> {
 
     /// Writes the section of a table of a scenario, and those of the tables in it.
     fn table(&mut self, path: &str, value: &'s Value, level: usize) {
-        let (path, value) = match self.form(value) {
-            Form::List(items) => (format!("[{path}]"), items),
+        let (heading, value) = match self.form(value) {
+            Form::List(items) => (format!("[[{path}]]"), items),
+            _ if path.contains('.') => (format!("[{path}]"), value),
             _ => (path.to_owned(), value),
         };
-        let heading = if path.starts_with('[') || path.contains('.') { format!("[{path}]") } else { path.clone() };
         write!(self.page, "\n{} {heading}\n\n", "#".repeat(level)).unwrap();
         // A text may stand in the place of the table.
         let alternatives = value["anyOf"].as_array().map_or(&[][..], Vec::as_slice);
@@ -158,7 +158,7 @@ impl<'s> Reader<'s> {
             self.headings.insert(name.to_owned(), heading.clone());
         }
         self.about(value);
-        self.inside(&path, value, level);
+        self.inside(path, value, level);
     }
 
     fn about(&mut self, value: &'s Value) {
@@ -235,7 +235,7 @@ impl<'s> Reader<'s> {
             .map(|(key, value)| (format!("{path}.{key}"), value))
             .collect();
         for (path, value) in inner {
-            self.table(path.trim_start_matches('['), value, (level + 1).min(5));
+            self.table(&path, value, (level + 1).min(5));
         }
     }
 
@@ -255,7 +255,7 @@ impl<'s> Reader<'s> {
             let form = match self.form(value) {
                 Form::Plain(form) => form,
                 Form::List(_) => self.link(value).map_or_else(
-                    || format!("tables `[[{}.{key}]]`", path.trim_matches(['[', ']'])),
+                    || format!("tables `[[{}.{key}]]`", path),
                     |link| format!("tables, {link}"),
                 ),
                 _ => self.link(value).unwrap_or_else(|| "table".into()),

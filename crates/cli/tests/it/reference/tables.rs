@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::super::{Desk, Said};
+use super::wrapped;
 
 /// Table that the program writes.
 struct Table {
@@ -160,9 +161,9 @@ const MEANINGS: &str = include_str!("columns.txt");
 pub fn page() -> String {
     let desk = Desk::new();
     let mut page = "# Tables\n\n\
-        Columns of every CSV, in their order. Names that end in `_s` are in seconds, in `_Bps` (or `_bps`) in bytes per \
-        second, in `_per_s`\nper second; `bytes` are bytes. A value that is not known is empty. Python, Arrow and JSON \
-        use the same names.\n\n"
+        Columns of every CSV, in their order. Names in `_s` are in seconds, in `_Bps` (or `_bps`) in bytes per second,\n\
+        in `_per_s` per second; `bytes` are bytes. Unknown values are empty. Python, Arrow and JSON use the same \
+        names.\n\n"
         .to_owned();
     let mut used = BTreeSet::new();
     let mut seen = BTreeSet::new();
@@ -173,7 +174,7 @@ pub fn page() -> String {
             Some((_, file)) => desk.read(file),
             None => said,
         };
-        write!(page, "## {title}\n\n{about}\n\n| column | meaning |\n|---|---|\n").unwrap();
+        write!(page, "## {title}\n\n{}\n\n| column | meaning |\n|---|---|\n", wrapped(about)).unwrap();
         let family = title.split([' ', '.']).next().unwrap();
         for column in text.lines().next().unwrap().split(',') {
             // A table that adds columns to another one has these alone.

@@ -81,7 +81,7 @@ pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
         let told = call.is_some_and(Measured::has_no_time);
         let time = if told && row.bytes(1).is_empty() { Some(Time::ZERO) } else { row.time(1) };
         if time == Some(Time::ZERO) && !told {
-            let diagnostic = Diagnostic::new("wrong-value", "nothing takes no time at all");
+            let diagnostic = Diagnostic::new("wrong-value", "a time of 0 cannot be a measurement");
             row.mistake(1, diagnostic.label("a time above 0").help("times are in seconds unless a unit follows"));
         }
         if let (Some(bytes), Some(time), Some(work), Some(call)) = (bytes, time, work, call) {

@@ -183,7 +183,9 @@ impl AllToAllSpec {
         Diagnostic::new("not-a-power-of-two", format!("pairwise exchange is not defined for {ranks} ranks"))
             .at_value(&self.algorithm)
             .label("needs a power of two of ranks")
-            .help(format!("write `algorithm = \"mpich\"` or `\"simple-spread\"`, or `ranks = {below}`"))
+            .help(format!(
+                "take `all-to-all-mpich` (`algorithm = \"mpich\"`) or `all-to-all-simple-spread`, or {below} ranks"
+            ))
     }
 
     /// Returns the side of the square of ranks.
@@ -197,7 +199,10 @@ impl AllToAllSpec {
             Diagnostic::new("not-a-square", format!("2d-spread is not defined for {ranks} ranks"))
                 .at_value(&self.algorithm)
                 .label("needs a square number of ranks")
-                .help(format!("write `algorithm = \"nd-spread\"` with `dims = {near:?}`, or `ranks = {}`", n * n)),
+                .help(format!(
+                    "take `all-to-all-nd-spread` (`algorithm = \"nd-spread\"` with `dims = {near:?}`), or {} ranks",
+                    n * n
+                )),
         ])
     }
 

@@ -270,7 +270,7 @@ impl PacketSpec {
         }
         // (The default has no place in a text.)
         if *self.packet_size != Bytes::PACKET || self.packet_size.span().is_some() {
-            let both = "both `packet-size` and `packets-per-message` say how large packets are";
+            let both = "both `packet-size` and `packets-per-message` set the size of packets";
             let both = Diagnostic::new("unused-option", both).at_value(&self.packet_size);
             return Some(both.label("of no use beside packets-per-message").help("leave one of them out"));
         }
