@@ -129,10 +129,14 @@ fn check_output(args: &RecordArgs) -> Result<(), Diagnostic> {
     match TargetContent::of_path(&args.output) {
         TargetContent::Nothing => Ok(()),
         TargetContent::Recording if args.force => Ok(()),
-        TargetContent::Recording => Err(Diagnostic::new("output-exists", format!("`{name}` already contains a recording"))
-            .help("write --force to replace it, or -o another folder")),
-        TargetContent::Other => Err(Diagnostic::new("output-exists", format!("`{name}` exists and is not a recording"))
-            .help("write -o and a folder that is new, empty or a recording; anything else is never replaced")),
+        TargetContent::Recording => {
+            Err(Diagnostic::new("output-exists", format!("`{name}` already contains a recording"))
+                .help("write --force to replace it, or -o another folder"))
+        }
+        TargetContent::Other => {
+            Err(Diagnostic::new("output-exists", format!("`{name}` exists and is not a recording"))
+                .help("write -o and a folder that is new, empty or a recording; anything else is never replaced"))
+        }
     }
 }
 

@@ -70,8 +70,13 @@ fn long_about(command: &Command) -> String {
 fn command(page: &mut String, command_: &Command, name: &str, level: usize) {
     let usage = command_.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    write!(page, "\n{} {name}\n\n{}\n\n```text\n{usage}\n```\n\n", "#".repeat(level), wrapped(&escaped(&long_about(command_))))
-        .unwrap();
+    write!(
+        page,
+        "\n{} {name}\n\n{}\n\n```text\n{usage}\n```\n\n",
+        "#".repeat(level),
+        wrapped(&escaped(&long_about(command_)))
+    )
+    .unwrap();
     let own: Vec<&Arg> = command_
         .get_arguments()
         .filter(|arg| {

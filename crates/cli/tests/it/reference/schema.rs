@@ -254,10 +254,9 @@ impl<'s> Reader<'s> {
         for (key, value, required) in rows {
             let form = match self.form(value) {
                 Form::Plain(form) => form,
-                Form::List(_) => self.link(value).map_or_else(
-                    || format!("tables `[[{}.{key}]]`", path),
-                    |link| format!("tables, {link}"),
-                ),
+                Form::List(_) => self
+                    .link(value)
+                    .map_or_else(|| format!("tables `[[{}.{key}]]`", path), |link| format!("tables, {link}")),
                 _ => self.link(value).unwrap_or_else(|| "table".into()),
             };
             let about =
