@@ -1,8 +1,15 @@
 //! Link options that make the program smaller and start faster, where the linker has them.
 //!
-//! - `--icf=all` keeps one of several identical functions: the program is 4 % smaller. Rust's own linker for Linux on x86-64 can do this, and so can mold; no other linker is asked. Nothing compares the addresses of functions.
-//! - `-no-pie` puts the program at a fixed address, so the loader does not write 30,000 addresses into tables of names, formats and methods at each start. That is a fifth of the start-up of a small run (410,000 instructions, 86 page faults), and the relocations take 0.73 MB of the program. The price is that the program's own code is always at the same place (libraries, stack and heap still move), which makes holes in programs that read untrusted input easier to exploit. This program reads its user's own files, has no privileges and listens to no network.
-//! - A linker script drops the tables for unwinding: a panic ends this program at once, and a stripped program has no names for a backtrace. These tables are a tenth of the program.
+//! - `--icf=all` keeps one of several identical functions: the program is 4 % smaller. Rust's own linker for Linux
+//!   on x86-64 can do this, and so can mold; no other linker is asked. Nothing compares the addresses of functions.
+//! - `-no-pie` puts the program at a fixed address, so the loader does not write 30,000 addresses into tables of
+//!   names, formats and methods at each start. That is a fifth of the start-up of a small run (410,000
+//!   instructions, 86 page faults), and the relocations take 0.73 MB of the program. The price is that the
+//!   program's own code is always at the same place (libraries, stack and heap still move), which makes holes in
+//!   programs that read untrusted input easier to exploit. This program reads its user's own files, has no
+//!   privileges and listens to no network.
+//! - A linker script drops the tables for unwinding: a panic ends this program at once, and a stripped program has
+//!   no names for a backtrace. These tables are a tenth of the program.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -118,7 +118,7 @@ pub(super) fn straggler(text: &str, at: Span) -> Result<Table, Diagnostic> {
     let part = |of| TextPart::of(text, of, at.start);
     let help = "write RANKS=SPEED, as in 3=50% or 0-7=0.5; or nodes:0-7=50%, count:2=50%, JOB:3=50%, 3=50%@1ms..2ms";
     let Some((who, how)) = text.split_once('=') else {
-        return Err(part(text).wrong("is no straggler").help(help));
+        return Err(part(text).wrong("is not a straggler").help(help));
     };
     let mut table = Table::new();
     let mut put = |key: &str, entry: Entry| drop(table.insert(key.to_owned(), entry));

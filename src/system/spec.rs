@@ -308,7 +308,7 @@ impl ProgramSpec {
             }
             // Needs data sets, which the room `prediction` reads.
             Self::ProgramData(spec) => {
-                let message = "program data is no program without computation data";
+                let message = "program data needs computation data to be a program";
                 let diagnostic = Diagnostic::new("wrong-choice", message).at_value(&spec.program);
                 Err(vec![diagnostic.help("`hayase run` and `hayase predict` put both together")])
             }

@@ -128,8 +128,8 @@ fn what_does_not_go_together_is_told_where_it_is_written() {
         told(Loader::new().text("s.toml", text).pattern("all-to-all-pairwise"))
     };
     for (lines, expected) in [
-        ("[sharing.blocking]\ntolerance = 0\n", "s.toml:5:13: the tolerance 0 is no part of a rate"),
-        ("[sharing.blocking]\ntolerance = 1.5\n", "s.toml:5:13: the tolerance 1.5 is no part of a rate"),
+        ("[sharing.blocking]\ntolerance = 0\n", "s.toml:5:13: the tolerance 0 is not a fraction of a rate"),
+        ("[sharing.blocking]\ntolerance = 1.5\n", "s.toml:5:13: the tolerance 1.5 is not a fraction of a rate"),
         ("[sharing.blocking]\nrenewal = -1\n", "s.toml:5:11: rates cannot be put off by -1 times a message"),
         ("[sharing.blocking]\nchannels = 'voqs'\n", "s.toml:5:12: unknown"),
         ("[sharing.blocking]\n[transport.flow]\nwindow = '1 MB'\n", "s.toml:4:"),

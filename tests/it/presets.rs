@@ -152,7 +152,7 @@ fn mistakes_in_and_about_presets_are_told_with_their_place() {
         "own.toml:3:19: unknown key `redistribut` in [defaults.sharing]; did you mean `redistribute`?",
         "own.toml:6:1: unknown key `injektion` in [defaults.workload.any]",
         "own.toml:8:9: `defaults.topology.torus` is a number",
-        "own.toml:10:13: the threshold 2 is no part of a rate",
+        "own.toml:10:13: the threshold 2 is not a fraction of a rate",
     ] {
         assert!(wrong.contains(expected), "no {expected:?} in:\n{wrong}");
     }

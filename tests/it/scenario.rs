@@ -155,7 +155,7 @@ fn parts_that_do_not_go_together() {
     assert_snapshot!(told_of(&text), @r#"s.toml:5:13: 2d-spread is not defined for 8 ranks (needs a square number of ranks); write `algorithm = "nd-spread"` with `dims = [4, 2]`, or `ranks = 4`"#);
     assert_snapshot!(told(base().set("--set", "workload.all-to-all.ranks=17")), @r"s.toml:4:11: 17 ranks do not fit on the 16 nodes of `fat-tree p=2`; take a larger fabric or fewer ranks; each rank needs a node of its own");
     assert_snapshot!(told(base().routing("dimension-order")), @r"--routing:1:1: dimension-order finds routes on tori, meshes, hyper-crossbars and HyperX, but fat-tree p=2 is a tree; use `d-mod-k`, or leave the routing out");
-    assert_snapshot!(told_of(&format!("{TREE}{SPREAD}[sharing.redistribute]\nthreshold = nan\n")), @r"s.toml:8:13: the threshold NaN is no part of a rate (a number between 0 and 1 is expected); the published value is 0.01");
+    assert_snapshot!(told_of(&format!("{TREE}{SPREAD}[sharing.redistribute]\nthreshold = nan\n")), @r"s.toml:8:13: the threshold NaN is not a fraction of a rate (a number between 0 and 1 is expected); the published value is 0.01");
 }
 
 #[test]

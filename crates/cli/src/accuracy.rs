@@ -196,7 +196,7 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
     base = CommonArgs { seed: None, ..args.common.clone() }.on(base);
     let count = args.seeds.or(NonZeroU32::new(SEEDS));
     let seeds = match (args.common.seed, args.seeds, &args.scenario) {
-        // As the scenario file says.
+        // The seed of the scenario file.
         (None, None, Some(_)) => Vec::new(),
         (first, _, _) => seeds(first.unwrap_or(1), count)?,
     };
@@ -212,7 +212,7 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
             .help("the default is 8; write a list like --buffer 2,8,64")
             .into());
     }
-    // A word of a scenario is in quotes.
+    // Words in a scenario are quoted.
     let quoted = |packets: &String| if packets == "unlimited" { "\"unlimited\"".to_owned() } else { packets.clone() };
     let topologies = rejoined(&args.topology);
     let listed = [
@@ -257,14 +257,14 @@ pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
 pub fn words(scenario: Option<&Path>, options: &[(&str, &[String])]) -> String {
     let mut words: Vec<String> = scenario.iter().map(|path| path.display().to_string()).collect();
     for (flag, values) in options {
-        // A comma divides rules there.
+        // Commas separate rules there.
         let is_one = |value: &&String| matches!(*flag, "-t" | "-p") || !value.contains(',');
         let values: Vec<&str> = values.iter().filter(is_one).map(String::as_str).collect();
         if !values.is_empty() {
             words.extend([(*flag).to_owned(), values.join(",")]);
         }
     }
-    // (What holds a NUL is no word of a command line.)
+    // (An argument contains no NUL.)
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 

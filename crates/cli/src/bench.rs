@@ -112,7 +112,7 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
                 complete = false;
                 break;
             }
-            // It has said why.
+            // The child has reported the reason.
             Ok(Child::Invalid) => return Ok(End::Invalid),
             Err(reason) => {
                 complain(failure(&format!("cannot measure `{}`: {reason}", load.name()), voice.colour));
@@ -166,7 +166,7 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Load>, Failure> {
         (false, true) => Tier::Large,
     };
     let in_full = |name: &str| args.loads.iter().any(|word| word == name);
-    // Where all words are names in full they are meant as such, though they may begin the names of others.
+    // If all words are full names, they match only these, even if other names contain them.
     let all_in_full =
         !args.loads.is_empty() && args.loads.iter().all(|word| all.iter().any(|load| load.name() == word));
     let has_word = |name: &str| args.loads.is_empty() || args.loads.iter().any(|word| name.contains(word.as_str()));
@@ -241,7 +241,7 @@ fn in_a_process(load: &Load, args: &BenchArgs, stop: &AtomicBool) -> Result<Chil
     let mut child = command.spawn().map_err(|error| super::reason(&error))?;
     let status: ExitStatus = loop {
         if stop.load(Ordering::Relaxed) {
-            // It may have ended by itself, Ctrl-C reaches all processes of a terminal.
+            // It may have ended already, because Ctrl-C reaches all processes of a terminal.
             let _ = child.kill();
             let _ = child.wait();
             return Ok(Child::Stopped);
@@ -251,7 +251,7 @@ fn in_a_process(load: &Load, args: &BenchArgs, stop: &AtomicBool) -> Result<Chil
             None => std::thread::sleep(GLANCE),
         }
     };
-    // What it prints is short, so it never waits for somebody to read it.
+    // Its output is short, so it never blocks on the pipe.
     let mut text = String::new();
     if let Some(mut stdout) = child.stdout.take() {
         io::Read::read_to_string(&mut stdout, &mut text).map_err(|error| super::reason(&error))?;

@@ -76,7 +76,7 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
     let machine = found.machine(&args.file.display().to_string());
     let wants_machine = args.out.file_of(&OFFER, "x.toml").is_some();
     let mut files = args.out.open(&OFFER)?;
-    // Not written at all where a parameter is missing.
+    // Not written if a parameter is missing.
     files.retain(|(name, _)| *name != "x.toml" || machine.is_some());
     args.out.deliver(
         files,
@@ -91,8 +91,10 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
         voice.hint(advice);
     }
     if wants_machine && !missing.is_empty() {
-        let message = format!("no machine file is written: the measurements do not tell {missing}");
-        return Err(Diagnostic::new("not-identifiable", message).help("the hints above say what to measure").into());
+        let message = format!("no machine file is written: the measurements do not determine {missing}");
+        return Err(Diagnostic::new("not-identifiable", message)
+            .help("the hints above name the missing measurements")
+            .into());
     }
     Ok(End::Done)
 }

@@ -101,7 +101,7 @@ pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
     let row = |(name, what): &(String, Option<String>)| {
         vec![name.as_str().into(), what.is_some().into(), what.as_deref().map_or(Value::Null, Value::from)]
     };
-    // As a table each line has been printed where its file was read.
+    // With the table format, each line was printed when its file was read.
     Listing::new(&["file", "ok", "content"], || checked.iter().map(row)).answer(&args.out, Answer::new)?;
     Ok(end)
 }
@@ -121,7 +121,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
     let named = file_names::text_of(path);
     let mut sources = progress::sources(voice.show);
     let found = match (contents(path, &mut sources), preset) {
-        // What a preset lacks a file may have, and the other way round.
+        // A file may have what the preset lacks, and vice versa.
         (Some(Contents::Topology | Contents::Pattern), Some(_)) if is_text(path) => Some(Contents::Scenario),
         (found, _) => found,
     };
@@ -133,7 +133,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
         Contents::Plan => plan(&Plan::read(path, loader)?.outlook()),
         Contents::Preset => {
             let preset = Loader::new().preset(&named);
-            // It need not name a fabric and work.
+            // A preset needs neither fabric nor work.
             preset.clone().check()?;
             let whole = preset.load_all().ok().map(|_| scenario(Loader::new().preset(&named))).transpose()?;
             Ok(whole.map_or_else(|| "a preset".to_owned(), |whole| format!("a preset; by itself {whole}")))

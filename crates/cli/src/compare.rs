@@ -164,7 +164,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     }
     accuracy::say_of_rows(&comparison.rows, &measured_by(args), voice);
     for (kind, file) in files {
-        // What says of itself that it is incomplete is written; rows of a table cannot, and a chart of nothing is none.
+        // Files that can be marked as incomplete are written; tables are not, and neither are empty charts.
         let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart | Kind::Faults);
         if !comparison.complete && (!marked || comparison.rows.is_empty()) {
             voice.say(format_args!("`{}` is not written: runs are missing", file.path().display()));
@@ -245,12 +245,12 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     if let Some(path) = &args.scenario {
         base = base.file(path);
     }
-    // Which seeds there are is said below.
+    // The seeds are set below.
     base = CommonArgs { seed: None, ..args.common.clone() }.on(args.messages.on(base));
     base = args.job.iter().fold(base, |base, job| base.job(job));
     base = args.estimate.iter().fold(base, |base, percent| base.estimate(percent));
     let seeds = match (args.common.seed, args.seeds) {
-        // As the scenario file says.
+        // The seed of the scenario file.
         (None, None) => Vec::new(),
         (first, count) => seeds(first.unwrap_or(1), count)?,
     };

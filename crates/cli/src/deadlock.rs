@@ -122,7 +122,7 @@ fn cycles(blocked: &[Blocked]) -> Vec<Vec<RankId>> {
     waits.sort_unstable();
     waits.dedup_by_key(|(rank, _)| *rank);
     let next = |rank: RankId| waits.binary_search_by_key(&rank, |(rank, _)| *rank).ok();
-    // By position in `waits`: the walk that came by first, from 1.
+    // By position in `waits`: number of the first walk that passed, from 1.
     let mut visited = vec![0_usize; waits.len()];
     let mut cycles = Vec::new();
     for start in 0..waits.len() {
@@ -132,7 +132,7 @@ fn cycles(blocked: &[Blocked]) -> Vec<Vec<RankId>> {
             visited[i] = walk;
             at = next(waits[i].1);
         }
-        // The walk ended where it had been itself: from there on it is a cycle.
+        // The walk met its own path, so the rest of it is a cycle.
         if let Some(first) = at.filter(|&i| visited[i] == walk) {
             let mut cycle = vec![waits[first].0];
             let mut i = next(waits[first].1);

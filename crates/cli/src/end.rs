@@ -28,7 +28,7 @@ impl End {
             Self::Failed => 1,
             Self::Invalid => 2,
             Self::Deadlocked => 3,
-            // 128 and the number of the signal, as shells have it.
+            // 128 plus the number of the signal, as in shells.
             Self::Interrupted => 130,
         }
     }

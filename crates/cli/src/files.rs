@@ -78,7 +78,7 @@ impl Opened {
 
     /// Gives the file its name.
     pub fn commit(self) -> Result<(), Failure> {
-        // It may have been read since.
+        // The file may have been read since it was opened.
         if let Some(mistake) = overwrites(&self.path) {
             return Err(mistake.into());
         }

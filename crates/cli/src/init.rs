@@ -44,7 +44,7 @@ pub fn init(args: &InitArgs, voice: Voice) -> Result<End, Failure> {
             .help("choose another name, or remove the file")
             .into());
     }
-    // What has another extension would be read as something else.
+    // A file with another extension would be read as something else.
     if !matches!(extension(path).as_str(), "" | "toml") {
         return Err(Diagnostic::new(
             "unknown-output",
@@ -55,7 +55,7 @@ pub fn init(args: &InitArgs, voice: Voice) -> Result<End, Failure> {
     }
     Opened::new(path)?.write(text(&page))?;
     let name = path.display().to_string();
-    // (What holds a NUL is no name of a file.)
+    // (A file name contains no NUL.)
     let word = shlex::try_quote(&name).unwrap_or_default();
     voice.hint(format_args!("edit `{word}`, then `hayase run {word}`"));
     Ok(End::Done)

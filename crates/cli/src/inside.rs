@@ -54,7 +54,7 @@ fn ended(words: &[&str]) -> Ended {
     let invalid = |diagnostic: Diagnostic| Box::new(Invalid::from(diagnostic));
     match dispatch(&cli.verb, Voice::unheard()) {
         Ok(End::Done) => Ended::Done,
-        // What failed has been said.
+        // The failure has been reported.
         Ok(End::Failed) => Ended::Failed(invalid(Diagnostic::new("failed", take_said()))),
         Ok(End::Invalid) => Ended::Invalid(invalid(Diagnostic::new("invalid", take_said()))),
         Ok(End::Deadlocked) => Ended::Deadlocked,

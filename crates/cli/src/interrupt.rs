@@ -11,13 +11,13 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Installs handlers by which Ctrl-C, SIGTERM and SIGHUP set the returned flag instead of killing the
 /// process.
 pub fn stop_flag() -> &'static AtomicBool {
-    // Another program has its own way to hear of it.
+    // A host program has its own way to cancel.
     if let Some(stop) = asked::stop_flag() {
         return stop;
     }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Where there can be no handler, Ctrl-C kills as it does everywhere.
+        // Without a handler, Ctrl-C kills the process as usual.
         let _ = ctrlc::set_handler(|| {
             if STOP.swap(true, Ordering::Relaxed) {
                 atomic_file::discard_unfinished();

@@ -104,7 +104,7 @@ pub fn main_of_another(words: impl IntoIterator<Item = OsString>, program: Vec<O
     process::is_started_by(program);
     interrupt::forget();
     let code = answer(std::iter::once(OsString::from("hayase")).chain(words));
-    // A program of Rust does this when it ends.
+    // The Rust runtime does this when a program ends.
     let _ = io::stdout().flush();
     code
 }
@@ -174,10 +174,10 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
 /// Reports a failure and returns the exit code.
 fn report(failure: &Failure, voice: Voice) -> u8 {
     let (text, code) = match failure {
-        // Nothing is wrong with what was written, but what is left of the fabric does not do.
+        // The input is right, but the rest of the fabric does not suffice.
         Failure::Invalid(invalid) if invalid.is_cut_off() => (invalid.show(voice.colour), End::Deadlocked.code()),
         Failure::Invalid(invalid) => (invalid.show(voice.colour), End::Invalid.code()),
-        // Whoever read the results has read enough.
+        // The reader of the pipe has closed it.
         Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
         Failure::Failed(diagnostic) => (Invalid::from(*diagnostic.clone()).show(voice.colour), 1),
         Failure::Write(path, error) => {
@@ -245,7 +245,7 @@ mod tests {
             "strict",
             "routing",
         ];
-        // What these write is all that they are for, and lists are what `compare` compares.
+        // Commands whose purpose is one output, and options of `compare` that take lists, have their own texts.
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "generate man", "trace convert", "program extend", "sweep"].contains(&verb),
             "machine" | "transport" => verb == "compare",

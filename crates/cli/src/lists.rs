@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(vary("k=1, 2").unwrap().1, ["1", "2"]);
         assert_eq!(vary("k=[2,2],[4, 4]").unwrap().1, ["[2,2]", "[4, 4]"]);
         assert_eq!(vary("k={a=[1,2],b=\"x,y\"},3").unwrap().1, ["{a=[1,2],b=\"x,y\"}", "3"]);
-        // What is never closed is one value, and a mistake of whoever reads it.
+        // A bracket that is never closed makes one value, which its reader refuses.
         assert_eq!(vary("k=[1,2").unwrap().1, ["[1,2"]);
         assert!(vary("k=1,,2").is_err() && vary("k=").is_err() && vary("=1").is_err() && vary("k").is_err());
     }

@@ -50,7 +50,7 @@ fn out_of_memory(bytes: usize) -> ! {
     }
     let mut text = [0; 160];
     let mut rest = &mut text[..];
-    // What does not fit is cut off; that it cannot be said changes nothing.
+    // A longer message is cut off, and a failed write is ignored.
     let _ = writeln!(rest, "error: out of memory: {bytes} B more are needed, and the limits of the process leave less");
     let left = rest.len();
     let _ = std::io::stderr().write_all(&text[..160 - left]);

@@ -135,7 +135,7 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
         Diagnostic::new("no-program", format!("this program cannot be found on disk: {}", super::reason(&error)))
     })?;
     let libraries = args.mpi.clone().map_or_else(|| launcher::libraries(&args.launcher[0]), |library| vec![library]);
-    // Ctrl-C ends the launcher, which has it too; what was begun is taken away.
+    // Ctrl-C also ends the launcher; files that were begun are removed.
     let stop = interrupt::stop_flag();
     let shown = progress::Meter::new(voice.show, "");
     let (began, measured_at) = clocks();
@@ -261,7 +261,7 @@ fn clocks() -> (std::time::Instant, String) {
 
 /// Returns a date such as `2026-11-21 15:04 UTC` from seconds since 1970.
 fn date(seconds: u64) -> String {
-    // Years that begin in March have their leap day last; 400 of them have 146,097 days.
+    // Years from March have their leap day at the end; 400 of them have 146,097 days.
     let (days, minutes) = (seconds / 86_400 + 719_468, seconds % 86_400 / 60);
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

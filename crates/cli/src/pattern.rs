@@ -174,7 +174,7 @@ fn messages(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> (Gr
         .text("carries")
         .keys(2);
     let mut rows = 0;
-    // Only what is not shown although it was asked for counts as cut.
+    // Only requested messages that are not shown count as cut.
     let mut cut = false;
     for rank in rank.map_or(0..pattern.ranks(), |rank| rank..rank + 1).map(RankId) {
         for index in 0..pattern.sends(rank) {

@@ -24,7 +24,7 @@ pub fn loads(fabric: &Fabric, links: &LinkUses, report: &Report, mut w: impl Wri
     let loads: Vec<LinkLoad> = links.iter().map(|link| LinkLoad::from(&link)).collect();
     let mut subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.head.makespan_s));
     if let Some(estimate) = report.head.estimated.as_ref().and_then(Estimated::estimate) {
-        // Too long a line would be cut.
+        // A line that is too long would be cut.
         let (error, part) = (table::percent(estimate.error()), table::percent(estimate.simulated_part));
         subtitle += &format!(" (estimate, \u{b1} {error}; links: of the {part} simulated)");
     }

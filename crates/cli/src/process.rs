@@ -10,7 +10,7 @@ static CARRIED: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// Sets the command that starts the program, because the file of this process is a host program.
 pub fn is_started_by(words: Vec<OsString>) {
-    // Said again in the same process, it is the same.
+    // A second call in the same process sets the same command.
     let _ = CARRIED.set(words);
 }
 

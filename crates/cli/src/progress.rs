@@ -65,7 +65,7 @@ impl Words {
         let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
         let left = if total > 0 { left } else { f64::NAN };
         let (count, rate) = match unit {
-            // What is done says the message.
+            // The message contains the amount done.
             "" | "cases" => (String::new(), String::new()),
             "bytes" if total == 0 => (format!("{} so far", Bytes(done)), bandwidth(rate)),
             "bytes" => (format!("{} of {}", Bytes(done), Bytes(total)), bandwidth(rate)),
@@ -91,7 +91,7 @@ impl Words {
     /// Returns the text in at most `width` columns, dropping the least important parts first.
     fn fitting(&self, width: usize) -> String {
         let percent = self.percent.map(|percent| format!("{percent:.0} %")).unwrap_or_default();
-        // In the order in which they are shown, with what they are worth.
+        // In the order of display, with their importance.
         let mut parts = vec![
             (4, percent),
             (2, self.count.clone()),
@@ -158,7 +158,7 @@ impl Meter {
                     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
                     bar
                 });
-                // The terminal may have become another width meanwhile.
+                // The width of the terminal may have changed.
                 let width = width::of(&io::stderr()).unwrap_or(80);
                 if total > 0 {
                     bar.set_length(total);
@@ -365,7 +365,7 @@ impl Reading {
         if self.file != file || done == 0 {
             *self = Self { file: file.to_owned(), total, meter: None };
         }
-        // What comes out of a large file says less than how much of it is read.
+        // For a large file, the fraction read says more than the amount of decompressed data.
         if done.max(total) < LARGE || (total == 0 && self.total >= LARGE) {
             return;
         }
@@ -420,7 +420,7 @@ mod tests {
     fn of_what_has_no_known_end_only_what_is_done_is_said() {
         let words = |done, total| Words::new(done, total, 10.0, "messages", "simulated 1 s".to_owned()).fitting(200);
         assert_eq!(words(2_000, 0), "2 k messages so far, 200 /s, simulated 1 s");
-        // Background traffic goes on beside those that were counted.
+        // Background traffic continues beside the counted messages.
         assert_eq!(words(2_000, 1_000), words(2_000, 0));
         assert_eq!(words(1_000, 2_000), "50 %, 1 k of 2 k messages, 100 /s, simulated 1 s, 10 s left");
     }

@@ -61,7 +61,7 @@ pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
     let tables = Forwarding::of(&*network.router, &network.fabric)
         .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() })?;
     let files = args.out.open(&OFFER)?;
-    // Not needed where only the tables are wanted.
+    // Not needed if only the tables are written.
     let needs_figures = args.out.format != Format::Csv || files.iter().any(|(name, _)| *name == "x.json");
     let figures = if needs_figures { Figures::of(&network) } else { Figures::default() };
     let answer = json!({

@@ -121,7 +121,7 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         voice.hint("this traffic is not random: every seed gives the same result");
     }
     let mistaken = |mistake: Diagnostic| {
-        // The rule where it was typed; what is wrong with the traffic under any other code.
+        // Mistakes of the rule are placed at its option; those of the traffic have other codes.
         let (flag, text) = match (&args.routing, args.keys.set.iter().find(|set| set.starts_with("routing"))) {
             (Some(rule), _) => ("--routing", rule),
             (None, Some(set)) => ("--set", set),

@@ -116,7 +116,7 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     let loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
     let network = args.texts.on(args.on.on(loader)).load_topology()?;
     let fabric = &*network.fabric;
-    // What is changed is no longer what the name says.
+    // A changed fabric no longer has the name.
     let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.texts.keys.set.is_empty());
     let page = page(named, &network)?;
     args.out.deliver(
@@ -202,7 +202,7 @@ fn in_groups(fabric: &Fabric, groups: &[u32]) -> String {
 
 /// Returns a table of the remaining links by role.
 fn links(fabric: &Fabric) -> Grid {
-    // Role, capacity and latency as bits, so that they can be sorted: neither is negative.
+    // Role, capacity and latency as bits, which sort correctly because none is negative.
     let mut kinds: BTreeMap<(u16, u64, u64), u64> = BTreeMap::new();
     for (_, link) in fabric.links().iter_ids().filter(|(id, _)| !fabric.has_failed(*id)) {
         let role = match link.role {

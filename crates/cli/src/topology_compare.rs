@@ -132,7 +132,7 @@ pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure>
         }
         args.texts.on(loader)
     };
-    // What is named twice is looked at once; that one of them is wrong is known before any is worked out.
+    // A fabric named twice is evaluated once; mistakes are reported before any is evaluated.
     let mut names: Vec<String> = Vec::new();
     for name in rejoined(&args.names) {
         if !names.contains(&name) {

@@ -166,7 +166,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     let trace = args.input.open(&sources)?;
     let options = args.input.options();
     let mut tally = Tally::default();
-    // A trace that ends early is shown as far as it goes, and then said to.
+    // A trace that ends early is shown up to its end, with a note.
     let calls = trace.calls(options, &mut tally);
     let (program, ends, mistakes) = match calls.and_then(|_| trace.program(options)) {
         Ok(program) => {
@@ -207,7 +207,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         notes: tally.notes.clone(),
         caveats: caveats.clone(),
     };
-    // Where there is nothing to show, the mistakes say enough.
+    // Without anything to show, the mistakes suffice.
     if has_calls || program.is_some() {
         args.out.deliver(files, || page(&info, &tally), &info, &[])?;
     }
@@ -424,7 +424,7 @@ fn write_trace(calls: ToTrace, target: Target, output: &Path, voice: Voice) -> R
         }
         _ => vec![(output.to_owned(), streams.iter().map(|(_, stream)| stream.as_slice()).collect())],
     };
-    // All of them are written before any has its name, so that a disk that is full leaves nothing behind.
+    // All files are written before any gets its name, so that a full disk leaves nothing behind.
     let mut complete = Vec::with_capacity(written.len());
     for (path, parts) in written {
         complete.push(Opened::new(&path)?.complete(|file| parts.iter().try_for_each(|part| file.write_all(part)))?);

@@ -50,12 +50,12 @@ fn is_option(word: &str) -> bool {
 /// parsing.
 pub fn command(words: &[OsString]) -> Command {
     let mut command = while_typed(words, Cli::command);
-    // Whoever hands what holds for all verbs on to each of them should have one only.
+    // Global options are passed on to each subcommand, so a single subcommand saves time.
     let only = words.get(1).and_then(|word| command.find_subcommand_mut(word)).map(std::mem::take);
     if let Some(verb) = only {
         command = args::of_one_verb(verb);
     } else if !command.get_subcommands().any(|verb| words.iter().any(|word| word == verb.get_name())) {
-        // What is said of a verb or an option that is none looks at all of them.
+        // Suggestions for an unknown command or option need all of them.
         command = args::grouped(Cli::command());
     }
     let colour = words.iter().enumerate().find_map(|(i, word)| match word.to_str()? {
@@ -75,7 +75,7 @@ pub fn answer(error: &clap::Error) -> u8 {
     if error.use_stderr() {
         return 2;
     }
-    // Help is a result: that it cannot be written is a failure, unless its reader has read enough.
+    // Help is a result, so a failed write is a failure, except for a closed pipe.
     match printed.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             complain(failure(&format!("cannot write to standard output: {}", reason(&error)), false));
@@ -98,7 +98,7 @@ mod tests {
     fn a_negative_value_belongs_to_its_option() {
         assert_eq!(words(&["hayase", "run", "--seeds", "-5", "-j", "-1"]), ["hayase", "run", "--seeds=-5", "-j=-1"]);
         assert_eq!(words(&["hayase", "run", "--jitter", "-.5us"]), ["hayase", "run", "--jitter=-.5us"]);
-        // What is handed on, what has its value already, and what is no option stay as they are.
+        // Passed-on arguments, options with values and other words stay unchanged.
         for same in [
             &["hayase", "record", "-o", "run", "--", "mpirun", "-np", "-4"][..],
             &["hayase", "cc", "-o", "-5"],
@@ -128,7 +128,7 @@ mod tests {
                 assert_eq!(known(verb), expected, "`{name}`: is it `InOurWords<...>` in `Verb`?");
             }
         }
-        // Nothing that is a verb: an option of another one may be meant.
+        // Without a command, an option of any command may be meant.
         let none = command(&["hayase", "--topology"].map(OsString::from));
         assert!(none.get_subcommands().zip(all.get_subcommands()).all(|(a, b)| known(a) == known(b)));
     }

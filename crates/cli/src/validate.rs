@@ -134,7 +134,7 @@ fn run(cases: &[Case], effort: Effort, prints: bool, voice: Voice) -> Result<Vec
                     if seat.tick(0.0) {
                         let outcome = cases[number].run(&Context::new(effort).watched(&seat));
                         seat.monitor.ended(number);
-                        // (It is received as long as cases run.)
+                        // (The channel is open as long as cases run.)
                         let _ = sender.send((number, outcome));
                     }
                 });
@@ -152,7 +152,7 @@ fn run(cases: &[Case], effort: Effort, prints: bool, voice: Voice) -> Result<Vec
         }
     });
     monitor.clear();
-    // What is done and not printed yet, because something before it is missing.
+    // Finished outcomes that wait for earlier ones.
     while prints && failure.is_none() && printed < outcomes.len() {
         failure = print_first(&mut printed, &outcomes).err();
     }

@@ -60,7 +60,7 @@ pub fn unlisted() -> impl FnMut(Arg) -> Arg {
 
 /// Returns the content of a file, by content and name, or of a rule, by name: a kind of work, or a scenario.
 fn held(file: &Path, voice: Voice) -> Contents {
-    // Of a pipe nothing can be read twice, and a report may be large.
+    // A pipe cannot be read twice, and a report may be large.
     let is_readable = !file.exists() || file.is_file() || file.is_dir();
     if !is_readable || extension(file) == "json" {
         return Contents::Scenario;

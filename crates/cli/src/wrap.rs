@@ -99,7 +99,7 @@ fn regions(compiler: &OsStr, family: Family, says: &str, links: bool) -> Vec<OsS
         option.push(folder);
         option
     };
-    // Without it a program that does not use it compiles, and one that does says what is missing.
+    // Without the folder, programs that do not use it compile, and others report the missing file.
     let Ok(folder) = header::place() else { return Vec::new() };
     let mut arguments = vec![include(&folder)];
     if let Family::Gnu { fortran: true, .. } = family

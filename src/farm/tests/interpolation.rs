@@ -138,7 +138,7 @@ fn scattered_tasks_are_refused_without_listing_what_they_span() {
     let extent = Extent { first: 0, last: 1 };
     assert!(TaskGrid::new(vec![extent; 13]).is_err() && TaskGrid::new(vec![]).is_err());
     let error = ProductGrid::new(&executed).unwrap_err();
-    assert!(error.message.contains("are no product grid"), "{}", error.message);
+    assert!(error.message.contains("do not form a product grid"), "{}", error.message);
 }
 
 #[test]

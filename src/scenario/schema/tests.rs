@@ -101,7 +101,7 @@ fn of_types() -> Value {
         };
         *choice = json!({ "anyOf": [choice.take(), name], "description": description });
     }
-    let description = "What holds where this file says nothing else: a named preset, or a file";
+    let description = "Defaults for everything that this file leaves open: a named preset, or a file";
     properties.insert("preset".to_owned(), json!({ "type": "string", "description": description }));
     schema["title"] = "Hayase scenario".into();
     schema["description"] = "A fabric, what is sent over it, and how: https://docs.rs/hayase".into();

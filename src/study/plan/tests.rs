@@ -180,7 +180,7 @@ fn what_is_wrong_with_a_plan_is_said_at_its_place() {
     is(&grid("size = [\"1 KB\", \"2 apples\"]"), "plan.toml:4:17: unknown size unit \"apples\"");
     is(&grid("seed = \"1..=1000000000000\""), "1,000,000,000,000 points");
     is(&grid("seed = [1, \"x\"]"), "plan.toml:4:12: `seed` is the text \"x\"");
-    is(&grid("size = \"1 KB..1 MB\""), "does not say how it goes on");
+    is(&grid("size = \"1 KB..1 MB\""), "has no step");
     is(&grid("preset = [\"a\"]"), "a preset lies below all else");
     is(
         &format!("{TORUS}[[zip]]\nseed = [1, 2]\nsize = [\"1 KB\"]\n"),

@@ -78,7 +78,7 @@ fn the_first_of_two_labels_of_a_name_stays() {
 #[test]
 fn every_mistake_is_found_where_it_stands() {
     for (line, place, what) in [
-        ("frob 3", "3:1", "`frob` is no operation"),
+        ("frob 3", "3:1", "`frob` is not an operation"),
         ("send 8b to 2", "3:12", "there is no rank 2; `num_ranks` says 2"),
         ("send 8b to -1", "3:12", "`-` where the number of a rank is expected"),
         ("send 8b from 1", "3:9", "`from` where `to` is expected"),
@@ -131,7 +131,7 @@ fn a_file_that_is_cut_off_or_lacks_a_rank_says_so() {
 #[test]
 fn all_mistakes_are_reported_up_to_a_limit() {
     let three = mistakes("num_ranks 1\nrank 0 {\nx\ny\nz\n}\n");
-    assert_eq!(three.matches("is no operation").count(), 3);
+    assert_eq!(three.matches("is not an operation").count(), 3);
     let many = mistakes(&format!("num_ranks 1\nrank 0 {{\n{}}}\n", "x\n".repeat(50)));
     assert!(many.contains("20 mistakes or more"), "{many}");
 }

@@ -39,7 +39,7 @@ struct Converted(PathBuf);
 
 impl Drop for Converted {
     fn drop(&mut self) {
-        // What stays behind is in the system's folder for such files.
+        // Leftover files are in the system's temporary folder.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

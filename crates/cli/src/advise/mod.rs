@@ -170,7 +170,7 @@ fn advised(
         ));
     }
     if ranked.untried > 0 {
-        // Of a region there is no such bound.
+        // A region has no such bound.
         let share = base.simulated.makespan_s.recip() * 100.0 * ranked.untried_s;
         let most = match share.is_finite() && replay.work().region.is_none() {
             true => format!("; one of them could save up to {share:.1} %"),

@@ -17,7 +17,7 @@ const OFFER: Offer<&str> = Offer::new("master-slave plan", names!["x.csv", "x.js
 pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let accuracy = range::part("--accuracy", &args.accuracy)?;
-    // Before the first plan nothing has been executed.
+    // Before the first plan no task has been executed.
     let tasks = args.tasks.as_deref().unwrap_or("executed:points=[]");
     let loader = work::tasks(args.beside.loader(voice), tasks);
     let plan = args.farm.on(args.source.on(args.system.on(loader))).load_plan()?;

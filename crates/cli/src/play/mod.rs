@@ -271,7 +271,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
                 watch: Some(watch),
                 ..scenario.work().observed(&wants)
             });
-            // Before other seeds, which may be interrupted.
+            // Printed before other seeds run, which may be interrupted.
             let complete = outcome.report_mut().parts().0.status == Status::Complete;
             streamed = finish(std::mem::take(&mut **streams.borrow_mut()), complete, voice);
             outcome
@@ -281,7 +281,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     streamed?;
     let (head, meta) = outcome.report_mut().parts();
     if let Some((since, ended)) = asked.since.zip(looking.ended.get()) {
-        // Reading the data sets and putting them together is part of what a prediction takes.
+        // The time of a prediction includes reading and combining the data sets.
         meta.wall_s = ended.duration_since(since).as_secs_f64();
     }
     let (head, meta) = (head.clone(), meta.clone());
@@ -312,7 +312,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     voice.say(W::took(report, &meta));
     Ok(match head.status {
         Status::Complete => End::Done,
-        // Only a farm can be left undone.
+        // Only a master/slave program can be left undone.
         Status::Interrupted | Status::Undone => End::Interrupted,
         Status::Deadlocked => {
             complain(W::reason(&outcome).trim_end());

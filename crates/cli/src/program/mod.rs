@@ -83,7 +83,7 @@ fn invalid(diagnostics: Vec<Diagnostic>) -> Failure {
 
 const FOLD: Offer<()> = Offer {
     verb: "program fold",
-    // Names of files tell two things (`kind`).
+    // Names of files select two kinds (`kind`).
     names: &[],
     json: Ok(()),
     csv: Err("the result of folding is not a table; use --format json"),
@@ -262,7 +262,7 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     caveats::judge_data(data_sets, args.strictness, voice)?;
     let fits = |times: &ComputationData| times.structure == computation::structure(&data, &blocks);
     if let Some(times) = times.as_ref().filter(|times| !fits(times)) {
-        // What it holds is looked up by name, as a prediction does.
+        // Blocks are looked up by name, as in a prediction.
         let machines = vec![Machine { data: 0, scale: 1.0 }; data.ranks as usize];
         Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, TimeRule::Mean).map_err(invalid)?;
         voice.hint(
@@ -291,7 +291,7 @@ fn extended(args: &ExtendArgs, voice: Voice) -> Result<End, Failure> {
         voice.say(format_args!("{name}: {before} iterations become {after}"));
         data.notes.push(("extended".to_owned(), format!("{name} from {before} to {after}")));
     }
-    // What does not fit together is found before the file is there.
+    // Mismatches are found before the file is written.
     let (after, whole) = ends(&data).map_err(invalid)?;
     let more = after.unreceived().filter(|_| after.messages > before.messages && after.receives.is_empty());
     let mut mistakes = after.receives;

@@ -155,7 +155,7 @@ fn wait(mut child: Child, stop: &AtomicBool) -> io::Result<ExitStatus> {
         }
         if stop.load(Ordering::Relaxed) && !told {
             told = true;
-            // Ctrl-C on a terminal reaches all of the foreground; a second signal would make launchers kill
+            // Ctrl-C on a terminal reaches all foreground processes; a second signal would make launchers kill
             // the ranks before they have written what they have.
             if !in_foreground()
                 && let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)

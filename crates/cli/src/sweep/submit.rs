@@ -125,7 +125,7 @@ fn slurm(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chunks) ->
 fn hyper_queue(program: &[String], args: &SweepArgs, folder: &Path, chunks: Chunks) -> String {
     let Chunks { shards, threads, minutes } = chunks;
     let words = words(program, args, folder);
-    // Without these it makes a folder for each job where it was submitted.
+    // Without these options it makes a folder for each job in the current directory.
     let log = |stream: &str| word(&folder.join(format!("hq-%{{JOB_ID}}-%{{TASK_ID}}.{stream}")).display().to_string());
     let shard = format!("exec {words} --shard \"$HQ_TASK_ID/{shards}\" -j {threads}");
     format!(

@@ -70,7 +70,7 @@ pub fn of(folder: &Path) -> Result<Option<Accesses>, Failure> {
                 Err(hayase_trace::ReadError::Truncated { .. }) => break,
                 Err(error) => return Err(wrong(error.to_string())),
             };
-            // That a function or a block begins or ends is no access.
+            // Beginnings and ends of functions and blocks are not accesses.
             if let Some((_, known)) = sites.get_mut(site as usize).filter(|(site, _)| site.kind.is_access()) {
                 *known = known.saturating_add(count);
             }
@@ -117,7 +117,7 @@ fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> 
         count: ranks.values().fold(0, |sum, count| sum.saturating_add(*count)),
     };
     let mut sites: Vec<AccessSite> = places.into_iter().map(site).collect();
-    // Those of one count stay in the order of their places.
+    // The sort is stable: sites with equal counts stay in the order of their places.
     sites.arrange_by_key(|site| std::cmp::Reverse(site.count));
     sites
 }

@@ -78,7 +78,7 @@ impl Typed<'_> {
 
     /// Returns the place of a piece of the text.
     fn span(&self, piece: &str) -> Span {
-        // Pieces are slices of the text; where one is not, the whole text is meant.
+        // Pieces are slices of the text; for any other piece, the whole text is marked.
         let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         match offset.checked_add(piece.len()) {
             Some(end) if end <= self.text.len() => Span::new(self.at + offset, self.at + end),
@@ -196,7 +196,7 @@ impl Typed<'_> {
                 (0..POINTS - 1).map(|i| if i == 0 { a } else { at(i) }).collect()
             }
         };
-        // The end belongs to the range, whether or not a step meets it.
+        // The range includes its end even if no step meets it.
         if all.last().is_none_or(|last| b - last > 1e-9 * b.abs()) {
             all.push(b);
         }

@@ -147,14 +147,14 @@ fn mistakes_are_named_with_what_there_is_instead() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{words}: {error}");
         assert!(error.contains(said) && !error.contains("panicked"), "{words}: {error}");
     }
-    // What some cases have not is said beside rows, too.
+    // Models that some cases lack are named beside the rows too.
     let words = "accuracy -t torus-4x4 -p ring --seeds 1 --size 1KB --references packet:iq:bubble --buffer 1,2 --models max-min";
     let (out, error, code) = answered(&desk, &format!("{words} --format csv"));
     assert_eq!((code, out.lines().count()), (Some(0), 2), "{error}");
     let said =
         "left out: packet:iq:bubble, ring on torus-4x4, regular: a buffer of one packet has no room for a bubble";
     assert!(error.contains(said), "{error}");
-    // A list of messages has sizes of its own.
+    // A list of messages has its own sizes.
     for sizes in ["", "--size own"] {
         let words = format!("accuracy -t fabric.toml -p messages.csv,ring {sizes} --seeds 1 --count");
         let (out, error, code) = answered(&desk, &words);
@@ -181,7 +181,7 @@ fn a_run_says_how_good_its_model_is_and_a_quiet_one_does_not() {
     assert_eq!(known["against"][0]["model"], "max-min");
     let (_, error, _) = answered(&desk, &format!("{near} -q"));
     assert_eq!(error, "");
-    // Packets are no flows, and a file of messages is like no pattern.
+    // Packets are not flows, and no pattern resembles a file of messages.
     let (out, error, _) = answered(&desk, &format!("{near} --transport packet:iq --format json"));
     assert!(!error.contains("accuracy") && json(&out).get("accuracy").is_none());
     let (out, error, _) = answered(&desk, "run -t fat-tree-54 -p npb-cg-W-16 --format json");
@@ -196,7 +196,7 @@ fn where_no_case_is_near_the_command_that_measures_it_is_said() {
     let line = "accuracy: no case of the map is near: hayase accuracy -t slim-fly-200 -p ring measures it";
     assert!(error.lines().any(|said| said == line), "{error}");
     assert_eq!(json(&out)["accuracy"]["cases"], serde_json::json!([]));
-    // What a shell would take apart is quoted; rules that a comma would divide are left out.
+    // Words that a shell would split are quoted; rules that contain a comma are left out.
     let run =
         desk.hayase("run -q").args(["-t", "torus:dims=[3,3,1,1],bandwidth=1 GB/s", "-p", "ring", "--size", "1 MB"]);
     assert_eq!(run.output().unwrap().stderr, b"");

@@ -44,7 +44,7 @@ impl Source {
         for (number, line) in (1..).zip(text.lines()) {
             if let Some(text) = line.trim_start().strip_prefix(&answer) {
                 match answers.last_mut() {
-                    // What is set in goes on.
+                    // An indented line continues the answer.
                     Some(last) if text.starts_with("  ") => *last += &format!(" {}", text.trim()),
                     _ => answers.push(text.trim().to_owned()),
                 }
@@ -265,7 +265,7 @@ fn a_pingpong_with_one_buffer_gains_nothing_by_overlap_but_its_empty_loop() {
         // The send may go before the loop, or the receive end behind it: what that saves is the loop, at most.
         let loops = overlap.map(|finding| finding["time_ns"].as_f64().unwrap() * 1e-9).fold(0.0, f64::max);
         assert!(gains.len() >= 2 && gains.iter().all(|&gain| gain <= loops), "{gains:?} {loops}");
-        // Both would send what has not come.
+        // Both would send data that has not arrived.
         let together = &advice["together"];
         let saved = base - together["changed"]["makespan_s"].as_f64().unwrap();
         // Sends and receives are two places each, by their callers. The ranks' loops are hidden once each, and no more.

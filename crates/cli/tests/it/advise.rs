@@ -103,12 +103,12 @@ fn rules_are_explained() {
     assert!(desk.hayase("advise --explain a001").assert().success().stdout().starts_with("A001 overlap: "));
     let error = desk.hayase("advise --explain overlp").assert().code(2).stdout_eq("").stderr();
     assert!(error.contains("there is no rule `overlp`") && error.contains("did you mean `overlap`?"), "{error}");
-    // The old name, in all forms.
+    // The old name of the command, in all forms.
     for rest in ["", " overlap", " A001-3 --format json", " --format csv"] {
         let [new, old] = ["advise --explain", "explain"].map(|verb| desk.hayase(&format!("{verb}{rest}")).assert());
         assert_eq!(new.success().stdout(), old.success().stdout(), "{rest}");
     }
-    // Nothing is advised beside it.
+    // It excludes advice.
     for words in ["advise run --explain", "advise --explain overlap -m myrinet", "advise --explain overlap --all"] {
         let error = desk.hayase(words).assert().code(2).stdout_eq("").stderr();
         assert!(error.contains("cannot be used with"), "{words}: {error}");

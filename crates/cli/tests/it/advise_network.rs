@@ -145,7 +145,7 @@ fn a_ring_that_is_in_order_already_stays() {
     let desk = Desk::new().file("tree.toml", TREE).file("ring.goal", &ring(1));
     let words = "ring.goal -m infiniband-hdr -t ./tree.toml";
     assert!(finding(&json(&desk, &format!("-q advise {words} --format json")), "A201").is_none());
-    // Scattered by a file, it is put in order again.
+    // A placement file scatters the ranks; the advice restores the order.
     let rows: String = (0..RANKS).map(|rank| format!("{rank},{}\n", rank % 4 * 4 + rank / 4)).collect();
     let desk = desk.file("scattered.csv", &format!("rank,node\n{rows}"));
     let advice = json(&desk, &format!("-q advise {words} --placement scattered.csv --format json"));

@@ -59,7 +59,7 @@ fn patterns_run_on_nodes_that_cost_something() {
     let ring = makespan_us(&desk, words);
     assert_eq!(ring, 1.0 + 20.0 + 1.0);
     assert_eq!(makespan_us(&desk, "run -p ring -t crossbar-64"), 20.0);
-    // There is but one step, before which nobody waits.
+    // There is only one step, before which no rank waits.
     assert_eq!(makespan_us(&desk, &format!("{words} --injection barrier")), ring);
     desk.hayase(&format!("{words} -o r.json -q")).assert().success();
     assert_eq!(makespan_us(&desk, "run r.json"), ring);
@@ -126,14 +126,14 @@ fn programs_machines_and_fabrics_are_compared() {
     let assert = desk.hayase(words).assert().success().stderr_eq("");
     let report: serde_json::Value = assert.json();
     let rows = report["rows"].as_array().unwrap();
-    // Both rules send as much among as many: one job, ranked over everything.
+    // Both rules send the same amount among the same ranks: one job, ranked as a whole.
     assert_eq!(rows.len(), 8);
     assert!(
         rows.iter().all(|row| row["job"] == rows[0]["job"] && row["makespan"]["seeds"].as_array().unwrap().len() == 3)
     );
     let mean = |row: &serde_json::Value| row["makespan"]["mean_s"].as_f64().unwrap();
     assert!(rows.windows(2).all(|pair| mean(&pair[0]) <= mean(&pair[1])));
-    // Each is what `run` says of it.
+    // Each row equals the result of `run`.
     for row in rows {
         let word = |key: &str| row[key].as_str().unwrap().to_owned();
         let one = |seed| {
@@ -221,18 +221,18 @@ fn patterns_run_on_the_network_of_their_nodes() {
         .success();
     desk.hayase("run r.json -q").assert().success();
     let said = |words: &str, code: i32| desk.hayase(words).assert().code(code).stderr();
-    // Each message of the way out leads out: neither says what the other forbids.
+    // Each of the two messages suggests a way that the other does not refuse.
     let both = said("run -p ring -t torus-4x4 --node loggopsim", 2);
     assert!(both.contains("leave the topology out"), "{both}");
     let none = said("run -p ring --node loggopsim", 2);
     assert!(none.contains("how many ranks") && none.contains("workload.ring.ranks"), "{none}");
     assert!(said("run --node loggopsim", 2).contains("there is no workload"));
     assert!(said("run -p ring --node ideal", 2).contains("there is no topology"));
-    // Messages that wait for each other in a circle: who waits for whom is said.
+    // Messages wait for each other in a cycle, which is reported.
     for nodes in ["--node loggopsim", "-m ./nodes.toml"] {
         let stuck = said(&format!("run -p circle.csv {nodes} -q"), 3);
         assert!(stuck.contains("3 ranks wait"), "{stuck}");
-        // What a rank does not receive no call of it can wait for.
+        // A call can wait only for messages that its rank receives.
         let elsewhere = said(&format!("run -p elsewhere.csv {nodes} -q"), 2);
         assert!(elsewhere.contains("rank 0 waits for message 0 of rank 1, which goes to rank 2"), "{elsewhere}");
     }

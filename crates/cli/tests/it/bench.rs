@@ -19,7 +19,7 @@ fn a_load_is_measured_in_messages_of_its_own() {
     let all: Vec<f64> = row["cpu_ns"]["all"].as_array().unwrap().iter().map(|ns| ns.as_f64().unwrap()).collect();
     assert_eq!(all.len(), 2);
     assert!(all.iter().all(|ns| *ns > 0.0));
-    // JSON has the shortest digits that are the same number, of each by itself.
+    // JSON has the shortest digits of each number.
     let median = row["cpu_ns"]["median"].as_f64().unwrap();
     assert!((median - (all[0] + all[1]) / 2.0).abs() <= 1e-12 * median, "{all:?} {median}");
     assert_eq!(desk.names(), ["b.csv", "b.json", "b.md"]);

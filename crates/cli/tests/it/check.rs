@@ -86,7 +86,7 @@ speeds.csv: ok: speeds of workers, 1 line
 measured.csv: ok: measurements, 1 measurement
 
 "#]]);
-    // What is shipped, and what is written.
+    // Shipped files, and written ones.
     for shelf in [("preset", "mfs"), ("preset", "simgrid-lv08"), ("machine", "myrinet"), ("machine", "infiniband-hdr")]
     {
         let shown = desk.hayase(&format!("{} show {}", shelf.0, shelf.1)).output().unwrap().stdout;
@@ -134,7 +134,7 @@ fn reports_without_a_scenario_are_called_what_they_are() {
             assert!(error.contains(&format!("this is {what}")), "{words}, {verb}: {error}");
         }
     }
-    // A graph is a topology and no scenario.
+    // A graph is a topology and not a scenario.
     desk.hayase("topology show ./fabric.toml -o graph.json -q").assert().success();
     desk.hayase("check graph.json").assert().success();
     let assert = desk.hayase("run graph.json").assert().code(2);

@@ -28,7 +28,7 @@ fn an_estimate_has_an_interval_as_narrow_as_asked_for_from_a_part_of_the_message
     assert!((0.01..0.6).contains(&number(estimate, "simulated_part")), "{estimate}");
     assert!(low < makespan && makespan < high && high - makespan < 0.07 * makespan, "{estimate}");
     assert!(low <= number(&full, "makespan_s") && number(&full, "makespan_s") <= high, "{full} {estimate}");
-    // The whole is reported, and of bounds only what is known of it.
+    // The whole run is reported, with the bounds that are known for it.
     for key in ["messages", "bytes"] {
         assert_eq!(estimated[key], full[key]);
     }
@@ -36,7 +36,7 @@ fn an_estimate_has_an_interval_as_narrow_as_asked_for_from_a_part_of_the_message
     let injection = number(&full["bounds"], "injection_s");
     assert!((number(&estimated["bounds"], "injection_s") / injection - 1.0).abs() < 1e-9);
     assert!(full.get("estimate").is_none());
-    // The same again, to the last bit; and of the scenario in the report.
+    // The same result again, to the last bit, also from the scenario in the report.
     assert_eq!(report(&format!("{ROUNDS} --estimate 6%"))["estimate"], *estimate);
     assert_eq!(estimated["scenario"]["estimate"], "6 %");
 }

@@ -60,7 +60,7 @@ fn commands(help: &str) -> Vec<Vec<String>> {
             let last = joined.last_mut().unwrap();
             *last = format!("{} {}", last.trim_end_matches(['\\', '/']).trim_end(), line.trim());
         } else if line.starts_with("  hayase ") {
-            // Behind two blanks stands what it is about.
+            // After two blanks comes an explanation.
             joined.push(line[2..].split("  ").next().unwrap().to_owned());
         }
         goes_on = line.ends_with('\\');

@@ -26,7 +26,7 @@ fn times_us(report: &Value) -> Vec<f64> {
 #[test]
 fn a_scenario_names_a_farm_and_its_report_runs_again() {
     let desk = desk();
-    // 1 + 3 + 5 ms at the one, 2 + 4 ms at the other.
+    // 1 + 3 + 5 ms at one worker, 2 + 4 ms at the other.
     assert_eq!(times_us(&json(&desk, "run farms/farm.toml")), [9000.0]);
     let longest = "run farms/farm.toml --set workload.master-slave.order=longest-first -o a.json";
     // 5 + 2 + 1 ms, and 4 + 3.
@@ -125,7 +125,7 @@ fn farms_and_fabrics_are_compared() {
         // The largest of the farm's own bounds.
         assert!(row["ratio_to_bound"].as_f64().unwrap() >= 1.0, "{row}");
     }
-    // A job for each list of tasks, whoever works on it.
+    // A job for each list of tasks, whatever the workers.
     let jobs: std::collections::BTreeSet<&str> = rows.iter().map(|row| row["job"].as_str().unwrap()).collect();
     assert_eq!(jobs.len(), 2);
     let lost = "compare -p ./one.toml --set workload.master-slave.lose=[\"0@1ms\",\"1@1ms\"] --set workload.master-slave.workers=2";
@@ -143,7 +143,7 @@ fn a_farm_with_several_points_is_compared_with_what_has_none() {
         let words = format!("compare -p {patterns},ring -t torus-4x4 -o x.csv -o x.svg -q");
         desk.hayase(&words).assert().success();
         let csv = desk.read("x.csv");
-        // The number of workers is the last column; bounds that nothing is known of are empty.
+        // The number of workers is the last column; unknown bounds are empty.
         let mut ends: Vec<&str> = csv.lines().map(|line| &line[line.rfind(',').unwrap_or(0)..]).skip(1).collect();
         ends.sort_unstable();
         assert_eq!(ends, [",", ",3", ",7"], "{csv}");
@@ -280,7 +280,7 @@ fn the_head_of_a_farm_is_that_of_its_first_prediction() {
     assert_eq!((&many["makespan_s"], &many["messages"]), (&one["makespan_s"], &10.into()));
     assert_eq!(many["seeds"], many["predictions"][0]["seeds"]);
     assert_eq!(many["seeds"]["seeds"], serde_json::json!([1, 2, 3]));
-    // One over all that is predicted.
+    // One chart over all predictions.
     assert!(
         [&one["fingerprint"], &many["predictions"][1]["fingerprint"]].iter().all(|&one| *one != many["fingerprint"])
     );
@@ -299,11 +299,11 @@ fn a_farm_that_loses_all_its_workers_is_not_complete() {
     let report = json("run lost.toml", 1);
     assert_eq!((&report["status"], &report["predictions"][0]["undone"]), (&"undone".into(), &3.into()));
     assert_eq!(json("run half.toml", 0)["status"], "complete");
-    // Of several the worst, and with several seeds too.
+    // The worst of several points, also with several seeds.
     let tried = "run lost.toml --set workload.master-slave.workers=[2,3]";
     assert_eq!(json(tried, 1)["status"], "undone");
     assert_eq!(json("run lost.toml --seeds 2", 1)["status"], "undone");
-    // Nothing is tried of what does not end; a change that loses all of them has no time.
+    // A program that does not end is not varied; a change that loses all workers has no time.
     let report = json("whatif lost.toml", 1);
     assert_eq!((&report["status"], &report["undone"]), (&"undone".into(), &3.into()));
     assert_eq!(report["varied"].as_array().map(Vec::len), Some(0));
@@ -333,7 +333,7 @@ fn parameters_of_tasks_that_are_named_by_a_rule_are_varied() {
     assert_eq!((ms(0), ms(1)), (1.5, 6.0));
     let set = "run farm.toml --set workload.master-slave.tasks.constant.count=8";
     assert_eq!(times_us(&json(&desk, set)), [4000.0]);
-    // Another rule takes the place of this one, however it is written.
+    // Another rule replaces this one, however it is written.
     for other in
         ["constant:count=2,time=5ms", "{constant={count=2,time=\"5ms\"}}", "uniform:count=1,least=5ms,most=5ms"]
     {

@@ -23,7 +23,7 @@ fn a_fabric_is_shown_and_written_without_what_failed() {
     // 8 x 8 switches have 64 cables along each dimension, two links each; one cable has failed.
     assert!(text.contains("along dimension 0    126") && text.contains("along dimension 1    128"), "{text}");
     assert!(desk.read("x.svg").contains("2 links have failed") && desk.read("x.dot").contains("failed"));
-    // What is left is a fabric of its own, from either file: 384 links but 2, and another way round.
+    // The rest is a fabric of its own, from either file: 384 links except 2, and another route.
     assert_eq!(desk.read("left.csv").lines().count(), 1 + 382);
     let counted = |fabric: &str, more: &[&str]| -> Value {
         let words = format!("throughput -t {fabric} --routing spray --format json");
@@ -38,14 +38,14 @@ fn a_fabric_is_shown_and_written_without_what_failed() {
     }
     let whole = counted("torus-8x8", &[]);
     assert!(whole["throughput"].as_f64() > failed["throughput"].as_f64());
-    // Tables of what is left say nothing of the link.
+    // Tables of the rest do not contain the link.
     out(&desk, "topology routes torus-8x8 --routing min-hop -o tables.csv -q --faults", &[CABLE]);
     assert!(!desk.read("tables.csv").contains("(0,0) -> (1,0)") && desk.read("tables.csv").contains("(0,0) -> (7,0)"));
 }
 
 #[test]
 fn that_nothing_failed_is_said() {
-    // 1 % of 32 cables is none.
+    // 1 % of 32 cables rounds to none.
     let text = out(&Desk::new(), "run -t torus-4x4 -p ring -q --faults 1%", &[]);
     assert!(text.contains("faults        nothing failed"), "{text}");
     let text = out(&Desk::new(), "run -t torus-4x4 -p ring -q --faults", &["(0,0) -> (1,0)"]);
@@ -76,7 +76,7 @@ fn seeds_with_which_messages_have_no_way_are_counted() {
     let seeds = &report["seeds"];
     let run = seeds["makespans_s"].as_array().unwrap().len() as u64;
     assert_eq!((&report["status"], run + seeds["cut_off"].as_u64().unwrap()), (&"complete".into(), 8), "{seeds}");
-    // The same seeds are cut off where they are compared.
+    // Comparisons report the same seeds as cut off.
     let compare = "compare -t torus-4x4 -p all-to-all-pairwise --faults 12% --set faults.node-links=true --seeds 8";
     let rows: Value = serde_json::from_str(&out(&desk, &format!("{compare} --format json -q"), &[])).unwrap();
     let failed = rows["rows"].as_array().unwrap().iter().find(|row| row["faults"] == "12%").unwrap();

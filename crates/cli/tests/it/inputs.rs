@@ -81,7 +81,7 @@ fn what_a_verb_would_not_look_at_is_refused() {
     ] {
         refused(&desk, words, &[told]);
     }
-    // What a report says of packets by message is no size as well.
+    // Packets by message in a report exclude a packet size.
     assert_eq!(hayase(&desk, "run few.toml -q -o few.json").2, Some(0));
     let (again, error, code) = hayase(&desk, "run few.json --format json");
     assert_eq!(code, Some(0), "{error}");
@@ -104,7 +104,7 @@ fn jobs_without_a_node_are_refused_with_the_first_of_them() {
     let jobs: String = (0..5000).map(job).collect();
     let desk = Desk::new().file("jobs.toml", &format!("topology = \"torus-4x4\"\n{jobs}"));
     refused(&desk, "run jobs.toml", &["job `j8` has 2 ranks, and 0 of the 16 nodes"]);
-    // A pattern that was named before is as if it were read again: what is wrong is at its own name.
+    // A pattern that was named before is read again, so its mistakes are marked at its own name.
     let named = |name: &str| format!("[[job]]\nname = \"{name}\"\nworkload = \"all-to-all-bruck\"\n");
     let two = format!("topology = \"torus-4x4\"\n{}ranks = 8\n{}ranks = 7\n", named("a"), named("b"));
     assert_eq!(hayase(&Desk::new().file("two.toml", &two), "run two.toml -q").2, Some(0));
@@ -144,7 +144,7 @@ fn what_stands_in_a_folder_of_results_is_read_as_what_it_is() {
         fs::write(desk.path().join("out/plans.jsonl"), foreign).unwrap();
         refused(&desk, "sweep plan.toml -o out", &["does not say which plans have been run here", "plans.jsonl:1:1"]);
     }
-    // A line that was torn, and one behind it.
+    // A torn line, and one after it.
     fs::write(desk.path().join("out/plans.jsonl"), format!("{{\"store\":\"ha{plans}{plans}")).unwrap();
     assert_eq!(hayase(&desk, "sweep plan.toml -o out").0, "0 points run, 2 were there\n");
 }

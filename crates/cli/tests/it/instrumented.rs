@@ -82,7 +82,7 @@ fn nothing_is_proven_across_code_that_was_not_instrumented_and_its_file_is_named
     let (step, steps) = (Bench::source("step.c"), Bench::source("steps.c"));
     let places = [line(&step, "first"), line(&step, "second")].map(|line| format!("step.c:{line}"));
     for chain in CHAINS.iter().filter(|chain| chain.is_here()) {
-        // In a library of its own, or in the program itself.
+        // In a separate library, or in the program itself.
         for (how, file) in [("-shared -fPIC -o libstep.so", "libstep.so"), ("-c -o step.o", "program")] {
             let bench = Bench::new(chain);
             bench.compile_plainly(&format!("{how} {}", step.display()));
@@ -112,7 +112,7 @@ fn an_argument_that_is_handed_to_mpi_is_written_where_its_function_begins() {
         bench.compile(&format!("-shared -fPIC {} -o libstep.so", step.display()));
         bench.compile(&format!("{} -L. -lstep -Wl,-rpath,$ORIGIN -o program", steps.display()));
         let (findings, notes) = bench.advised();
-        // All is seen, and each call needs the one before: there is nothing to say.
+        // Everything is observed, and each call needs the one before, so there is no advice.
         let Chain { compiler, mpi } = chain;
         assert!(findings.is_empty(), "{compiler}, {mpi}: {findings:?}");
         assert!(!notes.iter().any(|note| note.contains("not instrumented")), "{compiler}, {mpi}: {notes:?}");

@@ -93,7 +93,7 @@ fn all_say(wrong: Wrong, what: &str, options: &str) {
     let desk = Desk::new();
     record(&desk, wrong);
     for words in VERBS.iter().chain(&VERBS_OF_DATA) {
-        // What was made of the trace is whole in form.
+        // Data sets made from the trace are complete in form.
         let words = format!("{words}{}", if words.contains("run") { options } else { "" });
         let (code, out, error) = run(&desk, &words);
         assert_eq!(code, 0, "{words}: {error}");
@@ -159,7 +159,7 @@ fn a_lack_of_cores_is_said_with_what_it_does_to_times() {
         let desk = Desk::new();
         record(&desk, Wrong { notes, wall, ..Wrong::default() });
         for words in VERBS.iter().chain(&VERBS_OF_DATA).filter(|words| !words.contains("extend")) {
-            // It is not incomplete for that.
+            // That does not make it incomplete.
             let (code, out, error) = run(&desk, &format!("{words} --strict"));
             let said: Vec<&str> = error.lines().filter(|line| line.contains("lacked a core")).collect();
             assert!(code == 0 && said.len() == 1, "{words}: {error}");
@@ -204,7 +204,7 @@ fn a_message_that_is_never_received_is_said_by_every_verb_and_is_no_mistake() {
     for words in VERBS.iter().chain(&VERBS_OF_DATA).chain(&["check run"]) {
         let (code, _, error) = run(&desk, words);
         let said: Vec<&str> = error.lines().filter(|line| line.contains("never received")).collect();
-        // Those that do not look for what each message meets.
+        // Commands that do not match messages.
         let looks = !["sites", "show", "convert", "extend"].iter().any(|verb| words.contains(verb));
         assert!(code == 0 && said.len() == usize::from(looks), "{words}: {code} {error}");
         let says =

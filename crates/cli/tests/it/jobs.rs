@@ -44,7 +44,7 @@ fn joint_placements_are_compared_in_one_command() {
     let mut placements: Vec<&str> = rows.iter().map(|row| row["placement"].as_str().unwrap()).collect();
     placements.sort_unstable();
     assert_eq!(placements, ["block", "random", "regular"]);
-    // All do the same, and are ranked together.
+    // All rows do the same job, and are ranked together.
     assert!(rows.iter().all(|row| row["job"] == rows[0]["job"]));
     // Each job is as long, beside the others and alone, as in a run with that placement.
     for row in rows {
@@ -108,7 +108,7 @@ fn messages_links_and_timelines_say_which_job_it_was() {
     let files = "-o messages.csv -o links.csv -o timeline.svg -o loads.svg -o x.svg -o x.csv";
     let assert = desk.hayase(&format!("run -t ./bell.toml {jobs} -q {files}")).assert().success();
     drop(assert);
-    // They go in opposite directions: each takes 4 ms.
+    // The jobs send in opposite directions: each takes 4 ms.
     let messages = desk.read("messages.csv");
     let expected =
         "job,src,dst,index,bytes,start_s,end_s\na,0,1,0,4000000,0,0.004\n\"b,too\",0,1,0,4000000,0.002,0.006\n";
@@ -173,7 +173,7 @@ fn jobs_go_on_with_what_fails_and_are_checked_with_it() {
     let compared = report(&desk, "compare jobs.toml --faults 0%,10% --seeds 3");
     assert_eq!(compared["rows"].as_array().unwrap().len(), 2);
     report(&desk, "run jobs.toml --transport packet");
-    // Groups are those of the fabric, behind the nodes of another job.
+    // Groups are those of the fabric, after the nodes of another job.
     let words = "run -t dragonfly-72 --job r=ring:21@random --job a=adv:k=1:38";
     assert_eq!(report(&desk, words)["jobs"][1]["ranks"], 38);
     says("run -t torus-4x4 --job a=adv:k=1:8", 2, "group-size");

@@ -100,7 +100,7 @@ fn tasks_are_given_out_by_a_master() {
     ] {
         same(&desk, &format!("run {rest}"), &format!("master-slave {rest}"));
     }
-    // Options change the farm of a scenario.
+    // Options change the master/slave program of a scenario.
     same(&desk, "run farm.toml --workers 3 --order random", "master-slave tasks.csv --latency 5us -w 3 --order random");
 }
 
@@ -110,7 +110,7 @@ fn options_are_those_of_the_work_however_it_is_named() {
     for named in ["-p x.goal", "s.toml"] {
         same(&desk, &format!("run {named} -m myrinet --cpu-speed 3"), "replay x.goal -m myrinet --cpu-speed 3");
     }
-    // Each job takes those that it has.
+    // Each job takes the options that it has.
     let end = |words: &str| report(&desk, words)["jobs"][0]["end_s"].as_f64().unwrap();
     let jobs = "run -t torus-4x4 --job a=x.goal:2 --job b=ring:4";
     assert!(end(&format!("{jobs} --cpu-speed 0.01")) > end(jobs) + 90e-6);

@@ -118,7 +118,7 @@ fn no_advice_is_faster_than_the_chain_of_messages_that_need_each_other() {
             let gain = base - together["changed"]["makespan_s"].as_f64().unwrap();
             assert!(gain <= possible, "{}: {gain} s of at most {possible} s: {together:?}", chain.name());
         }
-        // A message of a fixed length: nothing can be merged, and nothing is a collective operation.
+        // Messages of a fixed length: nothing can be merged, and there is no collective operation.
         for rule in ["A002", "A003", "A004"] {
             assert_eq!(findings(&advice, rule).count(), 0, "{}: {rule}", chain.name());
         }
@@ -138,7 +138,7 @@ fn programs_that_trap_floating_point_errors_run_on_when_they_are_recorded() {
             let name = format!("{source}, {}", chain.name());
             let answers = |text: &str| if source == "fpe.f90" { text.contains(" ok ") } else { text.is_empty() };
             let mut runs = vec![("", "plain"), ("--memory", "told")];
-            // The other one has 20,000 barriers.
+            // The other program has 20,000 barriers.
             runs.extend((source == "fpe.f90").then_some(("--token", "plain")));
             for (settings, program) in runs {
                 let said = chain.record(settings, &format!("./{program}"));

@@ -40,7 +40,7 @@ fn a_straggler_in_a_message_file() {
     let desk = Desk::new().file("fabric.toml", CROSSBAR).file("ring.csv", RING);
     let text =
         printed(&desk, "run -t fabric.toml -p ring.csv -q -o timeline.svg -o ranks.csv -o path.csv -o activities.csv");
-    // 3 waits 3 ms for 2, and 0 as long for 3.
+    // Rank 3 waits 3 ms for 2, and rank 0 as long for 3.
     let rows = late(&text);
     assert_eq!(rows[0][..2], ["2", "6.000"], "{text}");
     assert_eq!(rows.len(), 1, "{text}");
@@ -74,7 +74,7 @@ fn a_late_start_in_a_pattern() {
     assert_eq!(late["delays"].as_array().unwrap().len(), 7);
     let picture = desk.read("timeline.svg");
     assert!(picture.contains(&format!(">for {}<", late["rank"])), "{picture}");
-    // Nobody computes and everything is even: nothing is said, and no column of it is known.
+    // Without computation and imbalance there is no such table, and its columns are empty.
     let text = printed(&desk, "run -t fabric.toml -p all-to-all-pairwise -q -o ranks.csv");
     assert!(!text.contains("Who is late") && !text.contains("Where the time"), "{text}");
     assert_eq!(desk.read("ranks.csv").lines().count(), 9);

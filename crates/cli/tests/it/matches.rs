@@ -105,7 +105,7 @@ fn taken(table: &str, ranks: u32) -> Vec<Vec<Message>> {
     let mut all: Vec<Vec<(u64, Message)>> = vec![Vec::new(); ranks as usize];
     for line in table.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
-        // Those of collective operations are no operations of the program.
+        // Messages of collective operations are not operations of the program.
         if let Ok(op) = cells[7].parse() {
             let message = (cells[1].parse().unwrap(), cells[3].parse().unwrap(), cells[5].parse().unwrap());
             all[cells[2].parse::<usize>().unwrap()].push((op, message));
@@ -185,7 +185,7 @@ fn a_replay_takes_the_messages_that_were_taken_in_the_recorded_run() {
                     let left = &played["open_receives"];
                     let count = |name: &str| left[name].as_u64().unwrap_or(0) as usize;
                     assert_eq!((count("receives"), count("as_recorded")), (recorded.open, recorded.open), "{what}");
-                    // In the order of arrival it may be others: as many of these as the report says.
+                    // In the order of arrival other messages may match, as many as the report counts.
                     let played = report(&desk, &format!("{words} --wildcards arrival"));
                     if played["status"] == "complete" {
                         let arrived = taken(&desk.read("messages.csv"), RANKS);

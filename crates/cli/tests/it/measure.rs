@@ -77,7 +77,7 @@ fn a_network_is_measured_written_and_used_for_predictions() {
     // The measurements are read by `calibrate`, the machine by `replay`.
     let calibrated = desk.hayase("calibrate net.csv --percentile 0").assert().success();
     assert!(calibrated.stdout().contains("2000.0"));
-    // And S is the one that was measured.
+    // S is the measured one.
     let said = calibrated.stdout();
     let exact = |line: &str| line.split_whitespace().eq(["S", "4096", "B", "to", "the", "byte"]);
     assert!(said.lines().any(exact), "{said}");
@@ -185,7 +185,7 @@ fn mistakes_are_found_before_anything_is_started() {
         let errors = assert.stderr();
         assert!(errors.contains(message) && errors.contains(help), "{errors}");
     }
-    // What the help says is accepted.
+    // The values in the help are accepted.
     let assert = desk.hayase("measure communication --increment 4199B -- no-such-launcher").assert().code(2);
     assert!(assert.stderr().contains("cannot start `no-such-launcher`"));
     assert!(desk.names().is_empty());

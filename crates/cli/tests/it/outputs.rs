@@ -75,7 +75,7 @@ fn rows_are_printed_as_csv_and_what_is_no_rows_says_what_to_do() {
         assert!(lines.next().unwrap().starts_with(header), "{words}: {text}");
         assert_eq!(lines.count(), rows, "{words}: {text}");
     }
-    // Data has all that a table leaves out.
+    // Data contains everything that a table leaves out.
     let text = printed(&desk, "pattern show all-to-all-bruck --ranks 16 --format csv --rank 3 -q");
     assert!(!text.contains("in all") && text.contains("(3, 4)"), "{text}");
     for list in ["topology list", "pattern list", "machine list", "preset list", "explain", "validate --list"] {
@@ -166,7 +166,7 @@ fn results_do_not_depend_on_threads() {
         };
         let one = of_threads(1);
         assert_eq!(one, of_threads(3), "{words}");
-        // More than anybody has.
+        // More cores than any machine has.
         assert_eq!(one, of_threads(4_000_000), "{words}");
     }
 }
@@ -205,12 +205,12 @@ fn all_verbs_that_play_something_take_presets_and_seeds() {
     let farm = "master-slave constant:count=7,time=1ms --workers 2";
     assert_eq!(makespan(&format!("{farm} --preset ./preset.toml")), makespan(&format!("{farm} -m ./nodes.toml")));
     assert!(makespan(farm) < makespan(&format!("{farm} --preset ./preset.toml")));
-    // One loader: keys, node models and transports too.
+    // All commands share one loader, with keys, node models and transports.
     let on = "-t torus-4x4 --transport packet:oq --node loggps --set node.loggps.L=2us";
     for verb in ["run -p linear:ranks=5", "replay linear:ranks=5", "whatif linear:ranks=5", farm] {
         makespan(&format!("{verb} -m ./nodes.toml {on}"));
     }
-    // Seeds mean the same to all of them.
+    // Seeds have the same meaning for all commands.
     let random = "-t torus-4x4 --placement random --seeds 4 --seed 3 --format json -q";
     let of = |words: &str| {
         let report: Value = serde_json::from_str(&printed(&desk, &format!("{words} {random}"))).unwrap();
@@ -331,15 +331,15 @@ fn rates_are_those_of_the_transport() {
         let rows = rows.as_array().unwrap().iter();
         rows.map(|row| (row["rate_Bps"].as_f64().unwrap(), row["bottleneck"].is_string())).collect()
     };
-    // 63 messages for one node, whose link they share: 1 GB/s in all, and each its own if they do not meet.
+    // 63 messages to one node share its link: 1 GB/s in all, or each 1 GB/s without contention.
     let incast = "-t crossbar-64 -p incast";
     assert!(rates(incast).iter().all(|&(rate, named)| named && (rate * 63.0 / 1e9 - 1.0).abs() < 1e-9));
     let alone = rates(&format!("{incast} --transport contention-free"));
     assert!(alone.len() == 63 && alone.iter().all(|&rate| rate == (1e9, true)), "{alone:?}");
-    // In equal parts over all shortest paths: the same share of the last link, which holds all of them back.
+    // In equal parts over all shortest paths: the same share of the last link, which is the bottleneck.
     let split = rates("-t fat-tree-54 -p incast --routing spray");
     assert!(split.iter().all(|&(rate, named)| named && (rate * 53.0 / 1e9 - 1.0).abs() < 1e-9), "{split:?}");
-    // Windows: a limit that no link has a part in.
+    // Windows: a limit independent of links.
     let words: Vec<&str> = "rates -t crossbar-64 -p ring --format json -q --set transport.flow.window=1KB \
                             --set topology.crossbar.latency=10us"
         .split_whitespace()
@@ -378,7 +378,7 @@ fn a_report_runs_again_in_another_folder() {
         let folder = desk.path().join(folder);
         desk.hayase(&format!("run {report} -q --format json")).current_dir(folder).assert().success();
     }
-    // What is nowhere is missing.
+    // A file that is nowhere is missing.
     std::fs::remove_file(desk.path().join("fabrics/cables.csv")).unwrap();
     desk.hayase("run out/r.json -q").assert().code(2);
 }

@@ -57,11 +57,11 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
     for loader in [table, word, base().transport("packet:fq"), base().set("--set", "transport.packet.model=fq")] {
         let scenario = load(loader);
         assert_eq!(scenario.network().unwrap().transport.name(), "packet:fq");
-        // What a report says of its scenario is the same scenario.
+        // The scenario of a report is the same scenario.
         let again = load(Loader::new().text("r.json.toml", toml::to_string(&scenario.to_json()).unwrap()));
         assert_eq!(again.to_json(), scenario.to_json());
     }
-    // The packet size of a file stays where a flag chooses another model, and nothing that belongs to the file's.
+    // The packet size of a file stays if a flag chooses another model, but keys of the file's model do not.
     let file = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"fq\"\npacket-size = \"4 KiB\"\nbuffer = 1\n");
     let scenario = load(Loader::new().text("s.toml", file).transport("packet:iq"));
     assert_eq!(makespan_us(base().transport("packet:iq").set("--set", "transport.packet.packet-size=4 KiB")), {
@@ -147,7 +147,7 @@ fn a_report_with_packets_tells_of_queues() {
     assert!(run.links.iter().any(|link| link.blocked_s > 0.0), "buffers of 8 packets fill up");
     for link in &run.links {
         assert!(link.busy_s + link.blocked_s <= run.report.head.makespan_s * (1.0 + 1e-12), "{link:?}");
-        // A link is busy as long as its bytes take.
+        // A link is busy for the time that its bytes take.
         assert!((link.busy_s - link.bytes as f64 / 1e9).abs() < 1e-12, "{link:?}");
     }
     let free = load(base().transport("packet:oq")).run(RunOptions::default());
@@ -248,7 +248,7 @@ fn transports_are_set_against_each_other() {
     let rows = comparison["rows"].as_array().unwrap();
     let names: Vec<(&str, &str)> =
         rows.iter().map(|row| (row["transport"].as_str().unwrap(), row["sharing"].as_str().unwrap())).collect();
-    // Best first: nothing is faster than messages that are alone.
+    // Best first: nothing is faster than messages without contention.
     assert_eq!(names[0], ("contention-free", ""));
     assert!(rows.is_sorted_by_key(|row| row["makespan"]["mean_s"].as_f64()), "{text}");
     let expected =
@@ -259,7 +259,7 @@ fn transports_are_set_against_each_other() {
         desk.read("c.csv").lines().any(|line| line.contains("packet:oq") && line.contains(",13888,")),
         "packet-hops of 240 messages"
     );
-    // A transport that knows no sharing policy is run once, however many policies are listed.
+    // A transport without sharing policies runs once, whatever policies are listed.
     let words = "compare -q -t torus-4x4 -p ring --sharing max-min,equal-share --transport packet:oq,flow -o d.json";
     desk.hayase(words).assert().success();
     let comparison: serde_json::Value = serde_json::from_str(&desk.read("d.json")).unwrap();
@@ -285,7 +285,7 @@ fn settings_of_a_choice_hold_for_it_in_comparisons_too() {
     assert_eq!(of_rows("--transport packet:iq"), [plain]);
     assert_eq!(of_rows(&format!("--transport packet:iq {turn}")), [set.clone()]);
     assert_eq!(of_rows(&format!("--transport flow,packet:iq {turn}")), [of_run("--transport flow"), set]);
-    // No value of the list has it.
+    // No value of the list has the key.
     for verb in ["run", "compare"] {
         let said = desk.hayase(&format!("{verb} {load} --transport flow {turn}")).assert().code(2).stdout_eq("");
         assert!(said.stderr().contains("`--transport flow` chooses `flow`"), "{}", said.stderr());

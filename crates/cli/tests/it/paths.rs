@@ -197,7 +197,7 @@ fn advice_names_callers(desk: &Desk, run: &str) {
     let titles: Vec<&str> = json["findings"].as_array().unwrap().iter().filter_map(|of| of["title"].as_str()).collect();
     assert!(titles.iter().any(|title| title.contains("(exchange) called from main.c:11")), "{run}: {titles:?}");
     assert!(desk.read("advice.html").contains("called from main.c:11"), "{run}");
-    // What is folded and predicted goes by the line alone.
+    // Folding and prediction use the line alone.
     hayase(desk, &format!("program fold {run} -o program.prog"));
     assert!(!desk.read("program.prog").contains("called from"));
 }

@@ -12,7 +12,7 @@ fn run(work: u32) -> String {
     for rank in 0..4_u32 {
         text += &format!("#rank {rank}\nInit\t0\t{rank}\t0\t0\t0\t-\t-1\n");
         for i in 0..10_u32 {
-            // What is done before the first iteration takes 500 us and happens once.
+            // Work before the first iteration takes 500 us and happens once.
             let gap = if i == 0 { 500_400 } else { 1000 * work + 400 };
             let (next, before) = ((rank + 1) % 4, (rank + 3) % 4);
             text += &format!("Irecv\t{gap}\t{before}\t7\t8000\t0\t{}\t0\n", i + 1);
@@ -98,7 +98,7 @@ fn the_three_files_are_reused_in_any_combination() {
     let long = predicted(&desk, "--program long.prog --computation a.comp --communication slow.comm");
     let iteration = (long - own) / 90.0;
     assert!((iteration - (200.0 + 90.0 + 2.0 * (10.0 + 8.0 * 80.0 / 8000.0))).abs() < 0.01, "{iteration}");
-    // A machine that nobody measured.
+    // A machine without measurements.
     let scaled = predicted(&desk, "--program ring.prog --computation a.comp --scale 2 --communication slow.comm");
     assert!((scaled - (own + 2400.0)).abs() < 0.01, "{scaled}");
 }
@@ -119,7 +119,7 @@ fn messages_take_other_times_between_nodes_than_within_them() {
         let found = takes(communication);
         assert!((found - nodes).abs() < 0.01, "{communication}: {found} {nodes}");
     }
-    // Among all of them: as if the other table did not exist; the last that names a pair holds.
+    // Among all ranks, the other table has no effect: the last entry that names a pair counts.
     assert_eq!(takes("slow.comm,0-3=fast.comm"), takes("fast.comm"));
     assert_eq!(takes("slow.comm,0-3=fast.comm,0+1-3=slow.comm"), takes("slow.comm"));
     // One way holds up less than both.
@@ -130,7 +130,7 @@ fn messages_take_other_times_between_nodes_than_within_them() {
 
 #[test]
 fn pairs_have_their_times_in_the_order_of_arrival_too() {
-    // Every receive leaves open from whom, and each rank has one sender: in the order of arrival it takes the same.
+    // Every receive has a wildcard source and each rank has one sender, so arrival order gives the same matches.
     let text = run(100);
     let open: Vec<String> = text
         .lines()
@@ -263,7 +263,7 @@ fn a_scenario_names_the_data_sets_and_every_verb_takes_it() {
          --set workload.program-data.communication=slow.comm,node:2=fast.comm"
     );
     assert_eq!(ran(&desk, &set), predicted(&desk, &mixed));
-    // The verb's report and the scenario's run again, and say the same.
+    // Reports of the command and of the scenario run again with the same result.
     for words in [
         "run sub/far.toml -o a.json",
         "predict --program ring.prog --computation a.comp --communication slow.comm -o a.json",

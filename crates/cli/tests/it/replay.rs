@@ -141,7 +141,8 @@ fn long_messages_of_any_program_go_in_pieces() {
         .map(|rest| report(&format!("gaussian-elimination:{rest}")));
     assert_eq!(own["makespan_s"], cut["makespan_s"]);
     assert_eq!(own["messages"], cut["messages"]);
-    // Of a recorded one all bytes get there, between the same ranks; those of collectives have no sender's operation.
+    // All bytes of a recorded program arrive, between the same ranks; messages of collectives have no sending
+    // operation.
     let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/cg.S.16.tsv.zst");
     let whole = report(&format!("{trace} -o whole-matrix.csv -o whole-messages.csv"));
     let cut = report(&format!("{trace} --fragment 700B -o matrix.csv -o messages.csv -o r.json"));

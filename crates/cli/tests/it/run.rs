@@ -299,7 +299,7 @@ fn bounds_know_latencies_and_delays() {
     let text = desk.hayase("run ring.toml -q").assert().success().get_output().stdout.clone();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("critical path 60.03 us    1.000 times"), "{text}");
-    // A delay counts; where there is neither there is no such bound.
+    // A delay counts; without delay and computation there is no such bound.
     let desk = desk.file("m.csv", "src,dst,bytes,delay\n0,1,1000,5 us\n");
     let of = |words: &str| desk.hayase(words).assert().success().get_output().stdout.clone();
     let delayed: serde_json::Value =

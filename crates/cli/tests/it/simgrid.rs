@@ -129,7 +129,7 @@ fn all_messages_of_a_pipe_stop_where_the_first_has_its_bandwidth() {
     let cases: Vec<Case> = serde_json::from_str(include_str!("simgrid/pipes.json")).unwrap();
     for case in cases {
         case.agrees("simgrid-cm02", &case.end_s.cm02_rtt);
-        // (None where rounding decides in SimGrid whether the first message stops the others.)
+        // (None if rounding decides in SimGrid that the first message stops the others.)
         if !case.end_s.lv08.is_empty() {
             case.agrees("simgrid-lv08", &case.end_s.lv08);
             case.agrees("simgrid-lv08-crosstraffic", &case.end_s.lv08_crosstraffic);
@@ -157,7 +157,7 @@ fn wrong_terms_are_told_with_their_place() {
     for (line, what) in [
         (7, "0.5 is no latency factor"),
         (8, "0 is no bandwidth factor"),
-        (9, "1.5 is no part of a rate"),
+        (9, "1.5 is not a fraction of a rate"),
         (10, "without weights no message has use for a weight size"),
         (11, "nothing ever moves in a window of 0 bytes"),
         (5, "this policy cannot share links among messages with terms of their own"),

@@ -69,12 +69,12 @@ fn killed_five_times_and_resumed_the_merged_bytes_are_those_of_an_undisturbed_ru
         until_more(&desk, "out/0-of-1.jsonl", before + 5);
         child.kill().unwrap();
         killed += u32::from(!child.wait().unwrap().success());
-        // On a machine that was faster than the kill, from the beginning.
+        // If the machine was faster than the kill, starts again.
         if rows(&desk, "out/0-of-1.jsonl") > 470 {
             fs::remove_dir_all(desk.path().join("out")).unwrap();
         }
     }
-    // And a line that is torn for certain.
+    // Adds a line that is certainly torn.
     let path = desk.path().join("out/0-of-1.jsonl");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, &text[..text.len() - 20]).unwrap();
@@ -152,7 +152,7 @@ fn a_folder_that_is_not_the_plans_is_left_as_it_is() {
     fs::copy(desk.path().join("theirs/0-of-1.jsonl"), desk.path().join("out/1-of-2.jsonl")).unwrap();
     refused("sweep small.toml -o out", "`out/1-of-2.jsonl` is a shard of another plan");
     fs::remove_file(desk.path().join("out/1-of-2.jsonl")).unwrap();
-    // Another version of results, and what is no store.
+    // Another version of results, and a folder that is not a store.
     let plans = desk.read("out/plans.jsonl");
     fs::write(desk.path().join("out/plans.jsonl"), plans.replace("\"results\":", "\"results\":9")).unwrap();
     refused("sweep small.toml -o out", "of results, and this program has version");
@@ -173,7 +173,7 @@ fn a_shard_has_one_process_at_a_time() {
     let (_, error, code) = hayase(&desk, "sweep small.toml -o out");
     assert_eq!(code, 2, "{error}");
     assert!(error.contains("another process runs shard 0/1"), "{error}");
-    // Others may look on.
+    // Other processes may read the folder.
     assert_eq!(hayase(&desk, "sweep small.toml -o out --merge all.csv").2, 0);
     drop(held);
     assert_eq!(hayase(&desk, "sweep small.toml -o out").2, 0);
@@ -211,7 +211,7 @@ fn torn_lines_and_doubles_are_told_and_do_no_harm() {
     assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "1 point run, 3 were there\n");
     assert_eq!(hayase(&desk, "sweep small.toml -o out --merge c.csv").2, 0);
     assert_eq!(desk.read("c.csv"), desk.read("a.csv"));
-    // Rows of one point that differ are no doubles.
+    // Different rows of one point are not duplicates.
     let row = lines[1].replace("\"makespan_s\":", "\"makespan_s\":1");
     let mut file: File = OpenOptions::new().append(true).open(&path).unwrap();
     writeln!(file, "{row}").unwrap();
@@ -324,7 +324,7 @@ fn rows_as_parquet_are_the_same_bytes_in_one_process_and_in_shards() {
         assert!(one.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
     }
     assert!(!desk.path().join("none.parquet").exists());
-    // A full disk is one of the file that is written.
+    // A full disk is reported for the file that is written.
     let (_, error, code) = hayase(&desk, "sweep typed.toml -o one --merge /dev/full/x.parquet");
     assert_eq!(code, 1, "{error}");
     assert!(error.contains("cannot write `/dev/full/x.parquet`"), "{error}");
@@ -355,7 +355,7 @@ fn the_script_of_an_engine_names_the_plan_and_its_shards() {
     ] {
         assert!(script.contains(line), "{script}");
     }
-    // It runs as a shell has it, too.
+    // The script also runs in a shell.
     let script = desk.path().join("out/submit.slurm");
     let status =
         Command::new("sh").arg(script).env("SLURM_ARRAY_TASK_ID", "0").current_dir(desk.path()).status().unwrap();
@@ -363,7 +363,7 @@ fn the_script_of_an_engine_names_the_plan_and_its_shards() {
     assert!(hayase(&desk, "sweep plan.toml -o out --count").0.contains("missing    0"));
     assert_eq!(hayase(&desk, "sweep plan.toml -o out --submit hq").2, 0);
     assert!(desk.read("out/submit.hq.sh").contains("hq submit --name hayase-sweep --array 0-0"));
-    // The script as HyperQueue has it: a shell for each task, with its number.
+    // HyperQueue runs a shell for each task, with its number.
     let hq = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do [ \"$1\" = --array ] && tasks=$2; shift; done\nshift\n\
               for task in $(seq ${tasks%-*} ${tasks#*-}); do HQ_TASK_ID=$task \"$@\" || exit 1; done\n";
     fs::create_dir(desk.path().join("bin")).unwrap();
@@ -379,7 +379,7 @@ fn the_script_of_an_engine_names_the_plan_and_its_shards() {
     assert!(desk.read("it's/submit.hq.sh").contains("--stdout 'it'\\''s/hq-%{JOB_ID}-%{TASK_ID}.out'"));
     in_shell(&["sh", "it's/submit.hq.sh"]);
     assert!(hayase(&desk, "sweep plan.toml -o it's --count").0.contains("missing    0"));
-    // What is not installed cannot submit.
+    // An engine that is not installed cannot submit.
     let (_, error, code) = hayase(&desk, "sweep plan.toml -o out --go");
     assert_eq!(code, 2, "{error}");
 }
@@ -405,7 +405,7 @@ fn a_makespan_by_estimate_is_told_as_one() {
         assert!(number("estimate_low_s") < makespan && makespan < number("estimate_high_s"), "{row}");
         assert!(number("simulated_part") < 1.0, "{row}");
     }
-    // Where all is simulated nothing is estimated.
+    // A full simulation has no estimate.
     for words in ["sweep whole.toml -o whole", "sweep whole.toml -o whole --merge whole.json"] {
         let (_, error, code) = hayase(&desk, words);
         assert_eq!(code, 0, "{error}");

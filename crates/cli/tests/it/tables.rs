@@ -20,9 +20,9 @@ fn tables_written_and_read_again_give_the_same_run() {
         assert_eq!(of_rule["fingerprint"], of_file["fingerprint"], "{rule}");
         assert_eq!(of_file["scenario"]["routing"]["tables"]["file"], "tables.csv");
     }
-    // Tables of the whole fabric lead around what fails.
+    // Tables of the whole fabric avoid the failed links.
     desk.hayase("run -t fat-tree-54 -p ring --routing tables:tables.csv --faults 5% -q").assert().success();
-    // An output is never written over what is read.
+    // An output never overwrites an input.
     let assert = desk.hayase("topology routes fat-tree-54 --routing tables:tables.csv -o tables.csv").assert().code(2);
     assert!(assert.stderr().contains("written over"));
 }

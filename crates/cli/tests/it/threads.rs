@@ -40,7 +40,7 @@ fn programs_of_several_threads_are_replayed_and_predicted_and_what_cannot_refuse
             let said =
                 hayase(&format!("record --force -o run -- {launcher} ./threads {how}")).assert().success().stdout();
             if !said.contains(how.split(' ').next().unwrap_or_default()) {
-                // This MPI knows no such threads.
+                // This MPI does not support such threads.
                 continue;
             }
             for (words, code) in ASKED {

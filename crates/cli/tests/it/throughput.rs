@@ -124,7 +124,7 @@ fn what_takes_no_split_messages_is_named() {
     let assert = super::Desk::new().hayase(words).assert().code(2);
     let error = assert.stderr();
     assert!(error.contains("flows under sharing redistribute go over one path"), "{error}");
-    // What is changed is not what the name says.
+    // A changed fabric does not have the name.
     let shown = |set: &str| {
         super::Desk::new()
             .hayase(&format!("topology show polarfly-798{set}"))

@@ -87,7 +87,7 @@ fn parts_that_do_not_go_together_are_no_network() {
     let far = NetworkParts { placement: [NodeId(0), NodeId(4)].into_iter().collect(), ..ring() };
     assert_eq!(message(far), "a rank is on node 4, and the fabric has 4 nodes");
     let none = SharingSpec::Redistribute(crate::reading::from_toml("threshold = 2.0").unwrap());
-    assert_eq!(message(NetworkParts { sharing: none, ..ring() }), "the threshold 2 is no part of a rate");
+    assert_eq!(message(NetworkParts { sharing: none, ..ring() }), "the threshold 2 is not a fraction of a rate");
 }
 
 /// A router without routes.

@@ -291,7 +291,7 @@ impl<'a> Row<'a> {
             let text = String::from_utf8_lossy(self.bytes(column)).into_owned();
             let diagnostic = match text.is_empty() {
                 true => self.empty(column),
-                false => Diagnostic::new("bad-number", format!("\"{text}\" is no number of {what}s")),
+                false => Diagnostic::new("bad-number", format!("\"{text}\" is not a number of {what}s")),
             };
             self.mistake(column, diagnostic.label("a whole number above 0").help("leave out what is not there"));
         }

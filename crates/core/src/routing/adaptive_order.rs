@@ -70,7 +70,7 @@ impl Rule for DoalSpec {
         }
         let dimensions = Dimensions::new(fabric, "doal")?;
         if !dimensions.lattice().is_complete() {
-            let message = format!("doal goes to any coordinate in one step, but {} is no HyperX", fabric.name());
+            let message = format!("doal goes to any coordinate in one step, but {} is not a HyperX", fabric.name());
             return Err(vec![Diagnostic::new(MISFIT, message)]);
         }
         let hash = Mix::new(self.seed.unwrap_or(context.seed), "routing.doal");

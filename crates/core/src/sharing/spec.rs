@@ -64,7 +64,7 @@ impl BlockingSpec {
         let mut mistakes = Vec::new();
         let tolerance = *self.tolerance;
         if !(LEAST_TOLERANCE..1.0).contains(&tolerance) {
-            let message = format!("the tolerance {tolerance} is no part of a rate");
+            let message = format!("the tolerance {tolerance} is not a fraction of a rate");
             mistakes.push(
                 Diagnostic::new("wrong-value", message)
                     .at_value(&self.tolerance)
@@ -163,7 +163,7 @@ impl SharingSpec {
         match self {
             Self::Blocking(spec) => spec.check(),
             Self::Redistribute(spec) if !(*spec.threshold > 0.0 && *spec.threshold < 1.0) => {
-                let message = format!("the threshold {} is no part of a rate", *spec.threshold);
+                let message = format!("the threshold {} is not a fraction of a rate", *spec.threshold);
                 let diagnostic = Diagnostic::new("wrong-value", message).at_value(&spec.threshold);
                 let label = "a number between 0 and 1 is expected";
                 vec![diagnostic.label(label).help("the published value is 0.01")]

@@ -66,7 +66,7 @@ impl Topology for MultiPlaneSpec {
         };
         if nics > 0 && !of.nodes().is_multiple_of(nics) {
             misfit(
-                format!("the {} cards of {} are no whole number of nodes of {nics}", of.nodes(), of.name()),
+                format!("the {} cards of {} are not a whole number of nodes of {nics}", of.nodes(), of.name()),
                 "another number",
             );
         }

@@ -242,7 +242,7 @@ impl AccuracySweep {
 
 /// Returns the mistake of work that is not a pattern, or has no fabric.
 fn no_pattern(name: &str) -> Diagnostic {
-    let message = format!("`{name}` is no pattern on a fabric");
+    let message = format!("`{name}` is not a pattern on a fabric");
     Diagnostic::new("wrong-choice", message).help("models are compared on patterns; `hayase pattern list` has some")
 }
 

@@ -105,7 +105,7 @@ fn a_list_of_prices_is_added_up() {
     assert_eq!(cost.per_node, (3600.0 + 306.0 + 720.0) / 72.0);
     for (text, message) in [
         ("nic = 'x'\n", "`nic` is a text"),
-        ("nic = -1\n", "`nic` is no price"),
+        ("nic = -1\n", "`nic` is not a price"),
         ("nik = 1\n", "unknown price `nik`"),
         ("[switch]\nports = 1\n", "a switch has no price `ports`"),
         ("[copper]\nfoot = 1\n", "a cable has no price `foot`"),

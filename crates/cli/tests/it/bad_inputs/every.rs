@@ -98,9 +98,9 @@ impl Verdict {
             Some(0 | 3) => Self::Accepted,
             Some(1 | 2) if said.contains("panicked") => Self::Crashed,
             Some(1 | 2) if LIBRARIES.split('|').any(|words| said.contains(words)) => Self::LibrarysWords,
-            // That a file cannot be written is no mistake of the input.
+            // An unwritable file is not a mistake of the input.
             Some(1) if said.contains("cannot write") || said.contains("or write") => Self::RefusedWell,
-            // A text of our own, which stands for what was typed.
+            // A text of the program for the arguments.
             Some(1 | 2) if said.contains("--> <") && !said.contains("--> <TASKS>") => Self::BadlyPlaced,
             Some(1) => Self::BadlyPlaced,
             Some(2) if !tried.places.iter().any(|place| is_place(said, place)) => Self::BadlyPlaced,
@@ -161,7 +161,7 @@ impl<'a> Keys<'a> {
 
     /// Finds all keys below this one; `around` puts a value into its scenario.
     fn walk(&mut self, of: &'a Value, path: &str, around: &dyn Fn(Value) -> Value) {
-        // A topology may be made of topologies.
+        // A topology may consist of topologies.
         if path.matches('.').count() > 5 {
             return;
         }
@@ -402,7 +402,7 @@ fn judged(tries: &[Try], threads: usize) -> Vec<(Verdict, Answer)> {
             }
             let answer = ran(desk.path(), &tried.words);
             let mut verdict = Verdict::of(tried, &answer);
-            // What else is wrong with the scenario may be said first.
+            // Other mistakes of the scenario may come first.
             let elsewhere = verdict == Verdict::BadlyPlaced && is_place(&answer.stderr, "s.toml:");
             if elsewhere && tried.base.as_ref().is_some_and(|base| !is_allowed(&desk, base)) {
                 verdict = Verdict::RefusedWell;

@@ -84,7 +84,7 @@ fn gigabytes_of_blank_lines_are_given_up_soon() {
         let said = &answer.stderr;
         assert!(said.contains("nothing but blank lines") && said.contains("b."), "{typed}: {said}");
     }
-    // Data sets say what they are in their first line, so that a blank one is a mistake already.
+    // The first line of a data set names its format, so a blank one is a mistake.
     for typed in ["program show b.prog.zst", "predict --program b.prog.zst --computation b.comp.zst"] {
         let answer = answer(desk.path(), &words(typed), MEMORY);
         assert_eq!(answer.code, Some(2), "{typed}: {}", answer.stderr);
@@ -157,7 +157,7 @@ fn memory_that_ends_is_said_and_no_abort() {
     let mut said = 0;
     for memory in (40_000..200_000).step_by(8000) {
         let answer = answer(desk.path(), &typed, memory);
-        // Below some limit the program's own file does not fit, which its loader says.
+        // Below some limit the program itself does not fit, which the system's loader reports.
         assert!(matches!(answer.code, Some(0..=2 | 127)), "{memory} KiB: {:?} {}", answer.code, answer.stderr);
         said += u32::from(answer.stderr.contains("out of memory"));
     }

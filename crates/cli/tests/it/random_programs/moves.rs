@@ -130,7 +130,7 @@ impl Mover<'_> {
         let (mut all, mut moves) = (0, false);
         for &(iteration, place) in executions {
             let bit = 1 << iteration;
-            // Behind the call that completes it, which finds nothing and must not be the last to write the status.
+            // After the call that completes it, which finds nothing and must not be the last to write the status.
             let (post, wait) = (place.post.clamp(earliest.min(number), number), place.wait.max(wait_now));
             moves |= post < number || wait > wait_now;
             *posts.entry(post).or_default() |= bit;
@@ -270,7 +270,7 @@ impl Mover<'_> {
                 let status = match completion {
                     Completion::Wait | Completion::Test => *status,
                     Completion::All => status.map(|first| first + place),
-                    // The status is that of another.
+                    // The status belongs to another request.
                     Completion::Any(_) | Completion::Some(_) => None,
                 };
                 Some((at, status, *code))

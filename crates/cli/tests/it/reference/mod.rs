@@ -90,6 +90,6 @@ fn escaped(text: &str) -> String {
         _ => part.to_owned(),
     });
     let text = parts.collect::<Vec<_>>().join("`");
-    // A link of rustdoc to a type is code here.
+    // Intra-doc links become code here.
     text.replace("[`", "`").replace("`]", "`")
 }

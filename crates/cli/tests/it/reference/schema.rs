@@ -57,7 +57,7 @@ pub fn reports(schema: &Value) -> String {
         let name = name(choice).unwrap().to_owned();
         reader.definition(&name);
     }
-    // What the reports hold, and what that holds in turn.
+    // Types within the reports, and types within these.
     while let Some(name) = reader.next_definition() {
         reader.definition(&name);
     }
@@ -152,7 +152,7 @@ impl<'s> Reader<'s> {
             _ => (path.to_owned(), value),
         };
         write!(self.page, "\n{} {heading}\n\n", "#".repeat(level)).unwrap();
-        // A text may stand in the place of the table.
+        // A text may replace the table.
         let alternatives = value["anyOf"].as_array().map_or(&[][..], Vec::as_slice);
         for name in alternatives.iter().chain([value]).filter_map(definition_of) {
             self.headings.insert(name.to_owned(), heading.clone());

@@ -177,7 +177,7 @@ pub fn page() -> String {
         write!(page, "## {title}\n\n{}\n\n| column | meaning |\n|---|---|\n", wrapped(about)).unwrap();
         let family = title.split([' ', '.']).next().unwrap();
         for column in text.lines().next().unwrap().split(',') {
-            // A table that adds columns to another one has these alone.
+            // A table that extends another one lists only its own columns.
             if !seen.insert((family, column.to_owned())) && title.starts_with("Comparison ") {
                 continue;
             }

@@ -290,6 +290,6 @@ fn a_wrong_name_is_told_with_the_right_ones() {
     assert_eq!(mistakes.len(), 3);
     assert_eq!(mistakes[0].message, "unknown algorithm \"rign\"");
     assert_eq!(mistakes[0].label, "did you mean `ring`?");
-    assert_eq!(mistakes[1].message, "`ring` is no algorithm for scan");
+    assert_eq!(mistakes[1].message, "`ring` is not an algorithm for scan");
     assert_eq!(mistakes[1].help.as_deref(), Some("scan can be: recursive-doubling, linear"));
 }

@@ -223,7 +223,7 @@ impl Rows {
                             "or write `src:index`, like `3:0` for rank 3's first message; names need a column `id`",
                         )
                     };
-                    let diagnostic = Diagnostic::new("bad-reference", format!("\"{word}\" is no message"));
+                    let diagnostic = Diagnostic::new("bad-reference", format!("\"{word}\" is not a message"));
                     row.mistake_in(AFTER, range, diagnostic.label(label).help(help));
                 }
             }

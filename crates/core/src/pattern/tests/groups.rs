@@ -114,7 +114,7 @@ fn groups_that_make_no_sense_are_refused() {
     assert_eq!(wrong("adv", "size = '1 B'", &[4]), "1 groups on, of 1, every group sends to itself");
     assert_eq!(wrong("adv", "size = '1 B'; group-size = 0", &[4]), "a group has at least one rank");
     let hot = "size = '1 B'; messages = 1; fraction = ";
-    assert_eq!(wrong("hot-group", &format!("{hot}1.5"), &[4]), "1.5 is no part of all messages");
+    assert_eq!(wrong("hot-group", &format!("{hot}1.5"), &[4]), "1.5 is not a fraction of all messages");
     assert_eq!(wrong("hot-group", &format!("{hot}0.5; group = 1"), &[4]), "there is no group 1 among 1");
     let none = "no two of 2 groups have as many ranks, so that none can send to another";
     assert_eq!(wrong("group-permutation", "size = '1 B'", &[1, 2]), none);

@@ -287,7 +287,7 @@ impl<'a> Expansion<'a> {
                     return None;
                 }
                 None if !is_last => {
-                    let message = format!("component `{}` is no device, and has no components", part.name);
+                    let message = format!("component `{}` is not a device, and has no components", part.name);
                     self.wrong(part.span, "bad-end", message, "this is the last name of an end");
                     return None;
                 }

@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         let count = text.parse::<u32>().ok().filter(|count| *count <= i32::MAX as u32);
         if count.is_none() {
             let label = format!("a whole number up to {}", i32::MAX);
-            self.wrong(span, "bad-number", format!("`count` is no number of {what}s"), label);
+            self.wrong(span, "bad-number", format!("`count` is not a number of {what}s"), label);
         }
         count
     }
@@ -421,7 +421,7 @@ impl<'a> Reader<'a> {
 
     fn no_slice<T>(&mut self, text: &str, span: Span) -> Option<T> {
         let label = "a name, name[0], name[0:4] or name[0:8:2] is expected";
-        self.wrong(span, "bad-slice", format!("`{text}` is no slice"), label);
+        self.wrong(span, "bad-slice", format!("`{text}` is not a slice"), label);
         None
     }
 }

@@ -223,9 +223,9 @@ fn mistakes_have_their_places() {
     insta::assert_snapshot!(slice("xpu[0:6]"), @"g.yaml:8:23: this slice of `xpu` chooses none, or more than there are (there are 5: from 0 to 4)");
     insta::assert_snapshot!(slice("xpu[3:1]"), @"g.yaml:8:23: this slice of `xpu` chooses none, or more than there are (there are 5: from 0 to 4)");
     insta::assert_snapshot!(slice("xpu[0:4:0]"), @"g.yaml:8:23: this slice of `xpu` chooses none, or more than there are (there are 5: from 0 to 4)");
-    insta::assert_snapshot!(slice("xpu[a]"), @"g.yaml:8:23: `xpu[a]` is no slice (a name, name[0], name[0:4] or name[0:8:2] is expected)");
+    insta::assert_snapshot!(slice("xpu[a]"), @"g.yaml:8:23: `xpu[a]` is not a slice (a name, name[0], name[0:4] or name[0:8:2] is expected)");
     insta::assert_snapshot!(slice("gpu"), @"g.yaml:8:23: device `d` has no component `gpu` (one of its components: xpu, sw)");
-    insta::assert_snapshot!(slice("xpu.core"), @"g.yaml:8:23: component `xpu` is no device, and has no components (this is the last name of an end)");
+    insta::assert_snapshot!(slice("xpu.core"), @"g.yaml:8:23: component `xpu` is not a device, and has no components (this is the last name of an end)");
     insta::assert_snapshot!(told(&device(5, &edge("xpu", "sw", "mesh"))), @"g.yaml:8:63: there is no scheme `mesh` (one of one2one, many2many, ring)");
     insta::assert_snapshot!(told(&device(5, &edge("xpu", "sw", "ring").replace("link: l", "link: k"))), @"g.yaml:8:75: there is no link `k` (one of the device's `links`)");
     insta::assert_snapshot!(told(&device(5, "").replace("device: d", "device: é")), @"g.yaml:8:31: there is no device `é` (the name of one of `devices`)");
@@ -233,7 +233,7 @@ fn mistakes_have_their_places() {
     g.yaml:4:40: a component has no `tpye` (expected are name, description, count, choice, custom, device, cpu, xpu, nic, memory, port, switch)
     g.yaml:4:35: there is no kind of component `gpu` (one of cpu, xpu, nic, memory, port, switch, device, custom)
     ");
-    insta::assert_snapshot!(told(&device(1 << 32, "")), @"g.yaml:4:24: `count` is no number of components (a whole number up to 2147483647)");
+    insta::assert_snapshot!(told(&device(1 << 32, "")), @"g.yaml:4:24: `count` is not a number of components (a whole number up to 2147483647)");
     insta::assert_snapshot!(told("devices: [\n"), @"g.yaml:2:1: this is not YAML: while parsing a node, did not find expected node content (an InfraGraph is expected)");
     insta::assert_snapshot!(told(""), @"g.yaml:1:1: this file is empty (an InfraGraph is expected)");
     insta::assert_snapshot!(told("- 1"), @"g.yaml:1:1: an infrastructure is a mapping (keys with values are expected)");

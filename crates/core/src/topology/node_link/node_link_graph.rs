@@ -62,7 +62,7 @@ impl NodeLinkGraph {
                 None if hosts_hang => VertexKind::Switch,
                 None if some_say => {
                     if mistakes.len() < MOST_MISTAKES {
-                        let message = format!("vertex `{}` does not say what it is, as others do", vertex.name);
+                        let message = format!("vertex `{}` has no kind, as others do", vertex.name);
                         let mistake = Diagnostic::new("no-kind", message).at(vertex.span);
                         mistakes.push(mistake.label("\"kind\": \"node\" or \"switch\" is expected"));
                     }
@@ -161,7 +161,7 @@ impl NodeLinkGraph {
         }
         for &(switch, first, count) in &hosts {
             let Some(bandwidth) = default.0 else {
-                let message = "nothing says how fast the links of `endpoints` are";
+                let message = "the links of `endpoints` have no bandwidth";
                 let help = "give it: --set topology.graph.bandwidth=\"12.5 GB/s\"";
                 mistakes.push(Diagnostic::new("no-bandwidth", message).help(help));
                 break;

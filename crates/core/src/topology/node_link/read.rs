@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
                 let line: usize =
                     self.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
                 let at = self.base + (line + error.column().saturating_sub(1)).min(self.text.len());
-                let message = format!("this is no JSON of a graph: {}", in_words(&error));
+                let message = format!("this is not the JSON of a graph: {}", in_words(&error));
                 self.mistakes.push(Diagnostic::new("json", message).at(Span::new(at, at + 1)));
                 return None;
             }
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         match serde_json::from_str(raw.get()) {
             Ok(list) => Some(list),
             Err(_) => {
-                self.wrong(raw, "wrong-type", format!("`{name}` is no list"), "a list is expected");
+                self.wrong(raw, "wrong-type", format!("`{name}` is not a list"), "a list is expected");
                 None
             }
         }
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
                 }
                 "switch" | "router" => Some(VertexKind::Switch),
                 _ => {
-                    let message = format!("`{key}` says neither node nor switch");
+                    let message = format!("`{key}` is neither node nor switch");
                     self.wrong(raw, "wrong-value", message, "\"node\" (or host, endpoint) or \"switch\" (or router)");
                     Some(VertexKind::Switch)
                 }

@@ -82,9 +82,9 @@ fn what_is_wrong_with_a_graph_has_its_place() {
     ];
     let mistakes: Vec<String> = wrong.iter().map(|text| build_with(text, None).unwrap_err()).collect();
     insta::assert_snapshot!(mistakes.join("\n\n"), @r#"
-    g.json:2:12: this is no JSON of a graph: expected value
+    g.json:2:12: this is not the JSON of a graph: expected value
 
-    g.json:1:11: `nodes` is no list (a list is expected)
+    g.json:1:11: `nodes` is not a list (a list is expected)
 
     g.json:1:1: this graph has no `edges` or `links` (a node-link graph, as networkx writes it, is expected)
 

@@ -78,7 +78,7 @@ pub(super) fn read<'a>(root: Node<'a, '_>, mistakes: &'a mut Mistakes, open: Ope
 impl<'a, 'input> Reader<'a, 'input> {
     fn document(&mut self, root: Node<'a, 'input>) {
         if root.tag_name().name() != "platform" {
-            let message = format!("`<{}>` is no SimGrid platform", root.tag_name().name());
+            let message = format!("`<{}>` is not a SimGrid platform", root.tag_name().name());
             self.mistakes
                 .add(Diagnostic::new("no-platform", message).at(self.mistakes.tag(root)).label("expected <platform>"));
             return;

@@ -404,7 +404,7 @@ fn links_change_over_time_where_messages_cross_them() {
         (connect("BANDWIDTH", "x"), "there is no link `x`"),
         (connect("COLOUR", "a"), "is not a kind of trace"),
         (connect("SPEED", "a").replace("0.5", "half"), ""),
-        (connect("BANDWIDTH", "m").replace("0.5", "half"), "p.xml:8:5: this is no profile over time"),
+        (connect("BANDWIDTH", "m").replace("0.5", "half"), "p.xml:8:5: this is not a profile over time"),
         (r#"<trace id="t"/>"#.to_owned(), "`<trace>` is not supported"),
         (r#"<trace_connect trace="t" element="a"/>"#.to_owned(), "there is no trace `t`"),
     ] {
@@ -488,7 +488,7 @@ fn routes_must_fit_their_zone() {
     let cases = [
         (r#"<route src="a" dst="b"/>"#, "6:21: `b` is not directly in zone `z`"),
         (r#"<route src="a" dst="in"/>"#, "expected <zoneRoute> with gateways"),
-        (r#"<zoneRoute src="a" dst="in" gw_src="a" gw_dst="a"/>"#, "6:48: `a` is no gateway of `in`"),
+        (r#"<zoneRoute src="a" dst="in" gw_src="a" gw_dst="a"/>"#, "6:48: `a` is not a gateway of `in`"),
         (r#"<zoneRoute src="a" dst="in" gw_src="a"/>"#, "has no `gw_dst`"),
         (
             r#"<zoneRoute src="a" dst="in" gw_src="a" gw_dst="b"><link_ctn id="two"/></zoneRoute>"#,
@@ -514,7 +514,7 @@ fn a_platform_of_another_version_or_kind_is_refused() {
     for (text, expected) in [
         ("<platform version=\"3\"/>", "1:20: platforms of version 3 are not supported"),
         ("<platform/>", "1:2: `<platform>` has no `version`"),
-        ("<html/>", "1:2: `<html>` is no SimGrid platform"),
+        ("<html/>", "1:2: `<html>` is not a SimGrid platform"),
         ("<platform version=\"4\"><zone", "p.xml:1:"),
         ("", "this is not XML"),
         ("ä\n<", "p.xml:"),
@@ -643,8 +643,8 @@ fn what_is_wrong_with_a_bypass_is_said() {
     for (bypass, what) in [
         (r#"<bypassRoute src="a" dst="b"><link_ctn id="near"/></bypassRoute>"#, "expected <zoneRoute>"),
         (r#"<bypassRoute src="h1" dst="h2"><link_ctn id="near"/></bypassRoute>"#, "`h1` is not directly in zone `all`"),
-        (r#"<bypassZoneRoute src="h1" dst="b" gw_src="h1" gw_dst="h3"/>"#, "`h1` is no zone in `all`"),
-        (r#"<bypassZoneRoute src="a" dst="b" gw_src="h3" gw_dst="h3"/>"#, "`h3` is no gateway of `a`"),
+        (r#"<bypassZoneRoute src="h1" dst="b" gw_src="h1" gw_dst="h3"/>"#, "`h1` is not a zone in `all`"),
+        (r#"<bypassZoneRoute src="a" dst="b" gw_src="h3" gw_dst="h3"/>"#, "`h3` is not a gateway of `a`"),
         (r#"<bypassZoneRoute src="a" dst="b" gw_src="h1" gw_dst="h3"/>"#, "a bypass has links"),
         (r#"<bypassZoneRoute src="a" dst="b" gw_src="h1" gw_dst="h3"><link_ctn id="x"/></bypassZoneRoute>"#, "`x`"),
     ] {

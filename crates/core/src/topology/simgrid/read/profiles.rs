@@ -118,7 +118,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 self.platform.profiles.extend(links.into_iter().map(profile));
             }
             Err((span, expected)) => {
-                let mistake = Diagnostic::new("bad-profile", "this is no profile over time").at(span);
+                let mistake = Diagnostic::new("bad-profile", "this is not a profile over time").at(span);
                 self.mistakes.add(mistake.label(expected));
             }
         }

@@ -150,7 +150,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let fits = self.platform.points[point].kind == PointKind::Zone && self.platform.is_inside(point, zone);
         if !fits {
             let at = self.platform.zones[zone].name.escape_debug().to_string();
-            let message = format!("`{}` is no zone in `{at}`", text.value.escape_debug());
+            let message = format!("`{}` is not a zone in `{at}`", text.value.escape_debug());
             let mistake = Diagnostic::new("route-ends", message).at(text.span);
             self.mistakes.add(mistake.label("expected a zone inside the one in which the bypass stands"));
         }
@@ -187,7 +187,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                     .is_some_and(|zone| self.platform.is_inside(gateway, zone));
         if !fits {
             let at = self.platform.points[end].name.escape_debug().to_string();
-            let message = format!("`{}` is no gateway of `{at}`", text.value.escape_debug());
+            let message = format!("`{}` is not a gateway of `{at}`", text.value.escape_debug());
             let mistake = Diagnostic::new("gateway", message).at(text.span);
             self.mistakes.add(mistake.label(format!("expected a host or router inside `{at}`")));
         }
