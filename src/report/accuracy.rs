@@ -23,7 +23,7 @@ pub struct Accuracy {
     /// True if all runs were made; otherwise rows, or seeds of rows, are missing.
     pub complete: bool,
     /// Number of runs that were not made.
-    #[serde(skip_serializing_if = "super::is_zero")]
+    #[serde(skip_serializing_if = "super::skip::is_zero")]
     pub missing_runs: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct Comparison {
     /// True if all runs were made; otherwise rows, or seeds of rows, are missing.
     pub complete: bool,
     /// Number of runs that were not made.
-    #[serde(skip_serializing_if = "super::is_zero")]
+    #[serde(skip_serializing_if = "super::skip::is_zero")]
     pub missing_runs: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct ComparisonRow {
     /// Slowdown against runs without faults, if faults are compared.
     pub slowdown: Option<Slowdown>,
     /// Number of seeds whose faults leave messages without a route. Their runs have no makespan.
-    #[serde(skip_serializing_if = "super::is_zero")]
+    #[serde(skip_serializing_if = "super::skip::is_zero")]
     pub cut_off: u64,
     /// Work that is done: `all-to-all of 20 KB among 54 ranks`, or, if it has no name, `57,240,000 B among 54
     /// ranks`. Rows of the same job are ranked; rows of different jobs cannot be.

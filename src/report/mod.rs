@@ -14,6 +14,7 @@ mod noise;
 pub mod replay;
 mod sample;
 mod schema;
+mod skip;
 pub mod variation;
 pub mod whatif;
 
@@ -278,34 +279,30 @@ pub struct LinkUse {
     pub bytes: u64,
     /// Time with at least one flow on the link \[s\]. Absent, like the numbers of flows, if times were not
     /// recorded.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub busy_s: f64,
     /// `bytes / (capacity * makespan)`.
     pub utilisation: f64,
     /// Largest number of flows at once.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub peak_flows: u32,
     /// Number of flows, averaged over the busy time.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub mean_flows: f64,
     /// Largest number of packets that waited for the link at once. Absent, like the next two figures, if
     /// messages are not packets.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub peak_queue: u32,
     /// Number of packets that waited for the link, averaged over the run.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub mean_queue: f64,
     /// Time that the link stood still although packets waited for it, because the buffer behind it was full
     /// \[s\].
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub blocked_s: f64,
     /// Time that messages lost on the link, summed over messages \[s\]; absent if it was not measured.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub delay_s: f64,
-}
-
-fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// Cycle of packets that wait for each other.
@@ -345,10 +342,10 @@ pub struct SeedStatistics {
     /// Largest makespan \[s\].
     pub max_s: f64,
     /// Number of seeds that were asked for and not run.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub missing: usize,
     /// Number of seeds whose faults left messages without a route.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "skip::is_zero")]
     pub cut_off: usize,
     /// Half of the 95 % interval of each makespan \[s\], 0 for an exact one; present if makespans are
     /// estimates.

@@ -26,7 +26,7 @@ pub struct WhatIfReport {
     /// Region whose times are reported, if one was asked for.
     pub region: Option<String>,
     /// Number of tasks of a farm that are not done in the unchanged run because all workers were lost.
-    #[serde(skip_serializing_if = "super::is_zero")]
+    #[serde(skip_serializing_if = "super::skip::is_zero")]
     pub undone: u32,
     /// Time of the recorded run, if the trace has it \[s\].
     pub measured_s: Option<f64>,

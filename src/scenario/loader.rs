@@ -195,22 +195,16 @@ impl Loader {
         self.with(Part::Slow { flag: "--straggler", text: straggler.to_owned() })
     }
 
-    /// Removes settings of other choices of a table than `value`, if `values` has these choices.
-    ///
-    /// Example: a comparison of `flow` and `packet:iq` applies `transport.packet.buffer` to the second.
+    /// Removes settings of another choice of a table than `value`, if `is_left_out` is true for that choice. In a
+    /// comparison of `flow` and `packet:iq`, `transport.packet.buffer` is for the second.
     #[must_use]
-    pub(crate) fn for_choice(mut self, table: &str, value: &str, values: &[String]) -> Self {
-        fn choice(value: &str) -> &str {
-            value.split(':').next().unwrap_or_default()
-        }
+    pub(crate) fn for_choice(mut self, table: &str, value: &str, is_left_out: impl Fn(&str) -> bool) -> Self {
+        let choice = value.split(':').next();
         self.parts.retain(|part| {
             let Part::Set { assignment, .. } = part else { return true };
-            let key = assignment.split('=').next().unwrap_or_default();
-            let mut words = key.split('.').map(str::trim);
+            let mut words = assignment.split('=').next().unwrap_or_default().split('.').map(str::trim);
             let is_of_table = words.next() == Some(table);
-            words.next().is_none_or(|set| {
-                !is_of_table || set == choice(value) || !values.iter().any(|other| choice(other) == set)
-            })
+            words.next().is_none_or(|set| !is_of_table || Some(set) == choice || !is_left_out(set))
         });
         self
     }

@@ -233,7 +233,7 @@ fn wrong_options_of_a_collective_are_told_with_their_place() {
                segment-size = \"1 KB\"\nchains = 2\nradix = 1\n";
     assert_snapshot!(told(all), @r#"
     s.toml:6:13: `allreduce` without a size (needs `size`); write `size = "1 MB"`
-    s.toml:7:13: `pairwise` is no algorithm for allreduce (not one of them); allreduce can be: recursive-doubling, rabenseifner, ring, reduce-bcast, linear
+    s.toml:7:13: `pairwise` is not an algorithm for allreduce (not one of them); allreduce can be: recursive-doubling, rabenseifner, ring, reduce-bcast, linear
     s.toml:8:8: `like` has no meaning for allreduce by algorithm "pairwise" (rules choose where no algorithm is named); leave `like` or `algorithm` out
     s.toml:9:8: `root` has no meaning for operation "allreduce" (only for bcast, reduce, gather and scatter); leave `root` out, or choose bcast, reduce, gather and scatter
     s.toml:10:16: `segment-size` has no meaning for allreduce by algorithm "pairwise" (only for bcast and reduce along a named tree); leave `segment-size` out, or choose bcast and reduce along a named tree
@@ -259,6 +259,10 @@ fn wrong_options_of_a_collective_are_told_with_their_place() {
     let barrier = "[workload.collective]\noperation = \"barrier\"\nsize = \"1 B\"\n";
     assert_snapshot!(told(barrier), @r#"s.toml:7:8: `size` has no meaning for operation "barrier" (only for operations that move data); leave `size` out, or choose operations that move data"#);
     let many = "[workload.collective]\noperation = \"bcast\"\nalgorithm = \"linear\"\nsize = \"9000 TB\"\nsegment-size = \"1 B\"\n";
-    assert_snapshot!(told(many), @r"s.toml:9:16: 47244640245 steps are more than can be counted (at most 4294967295 steps); write a larger segment size");
-    assert_snapshot!(told("[workload.collective]\nsize = \"1 B\"\n"), @r"s.toml:5:1: missing key `operation`; `operation`: which operation");
+    assert_snapshot!(told(many), @r"
+    s.toml:9:16: 47244640245 steps are too many to count (at most 4294967295 steps); write a larger segment size
+    ");
+    assert_snapshot!(told("[workload.collective]\nsize = \"1 B\"\n"), @r"
+    s.toml:5:1: missing key `operation`; `operation`: collective operation
+    ");
 }

@@ -20,6 +20,7 @@ mod noise;
 mod places;
 mod presets;
 mod properties;
+mod prose;
 mod replay;
 mod scenario;
 mod scenario_fuzz;

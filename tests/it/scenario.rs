@@ -48,7 +48,7 @@ fn many_mistakes_of_one_file() {
                 [sharing.maxmin]\n\n[routing]\n\n[placement.regular]\nx = 1\n";
     assert_snapshot!(told_of(text), @r#"
     s.toml:1:1: unknown key `sede`; did you mean `seed`?
-    s.toml:2:8: `seed` is the number -1 (a whole number, 0 or more, is expected); `seed`: the seed of everything random
+    s.toml:2:8: `seed` is the number -1 (a whole number, 0 or more, is expected); `seed`: seed of everything random
     s.toml:3:14: 5 has no unit; write a time like "1.5 us" or "250 ns"
     s.toml:6:5: `p` is the text "2" (a whole number from 0 to 4294967295 is expected); `p`: half the ports of a switch
     s.toml:7:1: unknown key `bandwith` in [topology.fat-tree]; did you mean `bandwidth`?
@@ -66,7 +66,7 @@ fn many_mistakes_of_one_file() {
 fn keys_that_are_missing() {
     assert_snapshot!(told_of("[topology.torus]\n[workload.all-to-all]\n"), @r"
     s.toml:1:1: missing keys `dims`, `bandwidth`; `dims`: nodes along each dimension; `bandwidth`: bandwidth of a cable in each direction
-    s.toml:2:1: missing keys `algorithm`, `size`; `algorithm`: how the blocks get to their ranks; `size`: what each rank has for each other
+    s.toml:2:1: missing keys `algorithm`, `size`; `algorithm`: algorithm that carries the blocks to their ranks; `size`: size of the block of each pair of ranks
     ");
     assert_snapshot!(told_of("topology.crossbar.nodes = 1\nworkload.file.path = 'x.csv'"), @r"s.toml:1:10: missing key `bandwidth`; `bandwidth`: bandwidth of each node's link, in each direction");
 }
@@ -108,15 +108,15 @@ fn flags_are_marked_like_files() {
         .routing("d-mod-kay")
         .placement("randon");
     assert_snapshot!(told(flags), @r#"
-    --set:1:21: `p` is the text "two" (a whole number from 0 to 4294967295 is expected); `p`: half the ports of a switch
-    --set:1:1: `topology.fat-tree` sets nothing (no `=`); write --set topology.fat-tree.p=4
-    --set:1:1: `a b` is not a key; write names joined by dots, like topology.fat-tree.p
-    --set:1:21: unknown key `sise` in [workload.all-to-all]; did you mean `size`?
     --injection:1:1: unknown injection rule "quee"; write "queue", "sendrecv", "barrier", "left", "all" or "window=4"
     --jitter:1:1: "5" has no unit; write a time like "1.5 us" or "250 ns"
     --sharing:1:1: unknown sharing `max`; there are: equal-share, redistribute, max-min, blocking
     --routing:1:1: unknown routing `d-mod-kay`; did you mean `d-mod-k`?
     --placement:1:1: unknown placement `randon`; did you mean `random`?
+    --set:1:21: `p` is the text "two" (a whole number from 0 to 4294967295 is expected); `p`: half the ports of a switch
+    --set:1:1: `topology.fat-tree` sets nothing (no `=`); write --set topology.fat-tree.p=4
+    --set:1:1: `a b` is not a key; write names joined by dots, like topology.fat-tree.p
+    --set:1:21: unknown key `sise` in [workload.all-to-all]; did you mean `size`?
     "#);
     let messages = Loader::new().text("s.toml", format!("{TREE}[workload.file]\npath = 'x.csv'\n"));
     assert_snapshot!(told(messages.size("20 KB")), @r"
@@ -152,7 +152,9 @@ fn a_file_of_something_else() {
 #[test]
 fn parts_that_do_not_go_together() {
     let text = format!("{TREE}[workload.all-to-all]\nalgorithm = \"2d-spread\"\nsize = \"1 KB\"\nranks = 8\n");
-    assert_snapshot!(told_of(&text), @r#"s.toml:5:13: 2d-spread is not defined for 8 ranks (needs a square number of ranks); write `algorithm = "nd-spread"` with `dims = [4, 2]`, or `ranks = 4`"#);
+    assert_snapshot!(told_of(&text), @r#"
+    s.toml:5:13: 2d-spread is not defined for 8 ranks (needs a square number of ranks); take `all-to-all-nd-spread` (`algorithm = "nd-spread"` with `dims = [4, 2]`), or 4 ranks
+    "#);
     assert_snapshot!(told(base().set("--set", "workload.all-to-all.ranks=17")), @r"s.toml:4:11: 17 ranks do not fit on the 16 nodes of `fat-tree p=2`; take a larger fabric or fewer ranks; each rank needs a node of its own");
     assert_snapshot!(told(base().routing("dimension-order")), @r"--routing:1:1: dimension-order finds routes on tori, meshes, hyper-crossbars and HyperX, but fat-tree p=2 is a tree; use `d-mod-k`, or leave the routing out");
     assert_snapshot!(told_of(&format!("{TREE}{SPREAD}[sharing.redistribute]\nthreshold = nan\n")), @r"s.toml:8:13: the threshold NaN is not a fraction of a rate (a number between 0 and 1 is expected); the published value is 0.01");
@@ -189,7 +191,7 @@ fn numbers_that_are_too_large() {
         "seed = 99999999999999999999999\n[topology.fat-tree]\np = 4294967295\nbandwidth = \"1 GB/s\"\n{SPREAD}"
     );
     assert_snapshot!(told_of(&text), @r"
-    s.toml:1:8: `seed` is the number 99999999999999999999999 (a whole number, 0 or more, is expected); `seed`: the seed of everything random
+    s.toml:1:8: `seed` is the number 99999999999999999999999 (a whole number, 0 or more, is expected); `seed`: seed of everything random
     s.toml:3:5: this fabric has more parts than can be counted (at most 4194304 nodes and 33554432 links); choose smaller sizes
     ");
     assert_snapshot!(told(base().size("1e300 TB").jitter("1e308 h")), @r#"

@@ -12,12 +12,13 @@ use super::predict::args::DataArgs;
 use super::replay::args::{FragmentArgs, ProgramArgs};
 use super::scenario::BesideArgs;
 use super::trace::ReadArgs;
-use super::{End, Failure, Voice, caveats, extension, predict, progress, regions};
+use super::{End, Failure, Voice, caveats, extension, progress, regions};
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::farm::TasksSpec;
 use hayase::program::generate::Generator;
 use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
 use hayase::simulation::ProgramWork;
+use hayase::trace::unreceived;
 
 /// Options of single kinds of work: each sets a key of the work, which refuses keys that it does not have.
 #[derive(Args, Clone, Debug, Default)]
@@ -190,10 +191,31 @@ pub fn play_program(played: &Scenario<ProgramWork>, asked: &Asked<'_>, strict: S
 pub fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> Result<(), Failure> {
     regions::say(work.start_up, &work.program, voice);
     regions::say_strays(&work.program, voice);
-    if !predict::say(work, strictness, voice)? {
+    if !say_prediction(work, strictness, voice)? {
         caveats::judge_program(&work.program, &work.name, strictness, voice)?;
     }
     Ok(())
+}
+
+/// Reports the defects of the recordings behind the data sets of a prediction, and how times were found.
+/// Returns false if the work is no prediction.
+fn say_prediction(work: &ProgramWork, strictness: Strictness, voice: Voice) -> Result<bool, Failure> {
+    let Some(origin) = &work.origin else { return Ok(false) };
+    for (name, found) in &origin.caveats {
+        caveats::judge(found, name, strictness, voice)?;
+    }
+    caveats::say_unreceived(unreceived(&work.program), &origin.program, voice);
+    let found = origin.found;
+    if found.by_name + found.other_ranks > 0 {
+        voice.hint(format_args!(
+            "the computation data belongs to another variant of the program: of {} times, {} were found by block \
+             name, {} of them at other ranks",
+            found.direct + found.by_name + found.other_ranks,
+            found.by_name + found.other_ranks,
+            found.other_ranks
+        ));
+    }
+    Ok(true)
 }
 
 /// Compares the links of a fabric with those of the machine, if the fabric keeps its own.

@@ -37,7 +37,8 @@ impl Axis {
             Self::Routing => "routing",
             _ => "",
         };
-        let loader = loader.for_choice(table, value, values);
+        let is_listed = |choice: &str| values.iter().any(|value| value.split(':').next() == Some(choice));
+        let loader = loader.for_choice(table, value, is_listed);
         match self {
             Self::Topology => loader.topology(value),
             Self::Machine => loader.machine(value),

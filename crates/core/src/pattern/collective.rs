@@ -12,7 +12,7 @@ table! {
     /// `[workload.collective]`: one call of a collective, by the same algorithms as in programs
     /// (`[collectives]`).
     pub struct CollectiveSpec {
-        /// Operation; "allreduce".
+        /// Collective operation; "allreduce".
         pub operation: Located<Operation>,
         /// Algorithm (default: chosen by the rules for this number of ranks and size). One that does not
         /// suit the number of ranks is refused; "rabenseifner".

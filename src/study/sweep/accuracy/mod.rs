@@ -279,7 +279,8 @@ impl Part {
     /// Sets the identities of the parts that are cached. The sharing policy does not matter to packets and is
     /// left out.
     fn identify(&mut self, loader: &Loader) {
-        let base = Base::new(self.settings.on(loader.clone()).sharing("max-min"), &[]);
+        let loader = self.settings.on(loader.clone()).for_choice("sharing", "max-min", |_| true);
+        let base = Base::new(loader.sharing("max-min"), &[]);
         self.identity = base.variant(Vec::new()).identity(&base, kept::PACKET_RESULTS);
     }
 }

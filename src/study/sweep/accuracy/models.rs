@@ -100,6 +100,10 @@ impl Settings {
     /// Returns the loader with these settings.
     pub fn on(&self, loader: Loader) -> Loader {
         let set = |loader: Loader, (key, value): &(&str, String)| loader.set(FLAG, &format!("{key}={value}"));
+        // Settings of other models are for those.
+        let (transport, sharing) = self.transport.split_once(':').unwrap_or((self.transport, ""));
+        let loader = loader.for_choice("transport", transport, |_| true);
+        let loader = if transport == "flow" { loader.for_choice("sharing", sharing, |_| true) } else { loader };
         self.keys.iter().fold(loader.transport(self.transport), set)
     }
 }
