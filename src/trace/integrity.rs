@@ -221,7 +221,7 @@ impl Integrity {
         }
         let follows = match messages_lack {
             true => "ranks that wait for missing calls never end, and times and sums lack them",
-            false => "times and sums are those of a part of the run, and who waits for the rest waits for ever",
+            false => "times and sums cover a part of the run only, and ranks that wait for the rest never end",
         };
         Some(format!("{}: {follows}", facts.join(", ")))
     }
@@ -329,7 +329,7 @@ mod tests {
         assert!(of(&[fine.clone(), fine.clone()], 2).is_empty());
         let said = |streams: &[Stream], claimed| of(streams, claimed).incomplete.concat();
         let lost = [fine.clone(), stream(None, true, 300, 0.0)];
-        assert!(said(&lost, 2).starts_with("300 calls of rank 1 were not recorded: who waits for what is missing"));
+        assert!(said(&lost, 2).starts_with("300 calls of rank 1 were not recorded: ranks that wait for missing calls"));
         assert!(said(&lost, 4).starts_with("2 of 4 ranks are missing (ranks 2-3), 300 calls of rank 1 were"));
         let killed = [stream(Some("killed by SIGTERM"), true, 0, 0.0), stream(None, false, 0, 0.0), fine];
         let text = said(&killed, 3);
@@ -382,7 +382,7 @@ mod tests {
         );
         assert!(blocked.contains("block times include it"), "{blocked}");
         assert!(polled.starts_with("rank 0 polled for 50 % of the run, by tests and"), "{polled}");
-        assert!(polled.contains("block times have 30 % of the run of it as work"), "{polled}");
+        assert!(polled.contains("block times count 30 % of the run of it as work"), "{polled}");
         assert!(said([files, idle], true)[0].contains(", once (25 % of it while files"));
     }
 

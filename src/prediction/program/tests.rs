@@ -185,8 +185,8 @@ fn mistakes_in_a_file_have_their_place() {
     let head = "hayase-program 1\nranks 2\nsite 1 a.c:1\ngroup 0-1\n";
     for (text, line, what) in [
         ("x\n", 1, "begins with"),
-        (&format!("{head}send rank^2 0 8\n"), 5, "no rank"),
-        (&format!("{head}send 5 0 8\n"), 5, "no rank"),
+        (&format!("{head}send rank^2 0 8\n"), 5, "not a rank"),
+        (&format!("{head}send 5 0 8\n"), 5, "not a rank"),
         (&format!("{head}send rank+1 0\n"), 5, "bytes is missing"),
         (&format!("{head}send rank+1 0 8 9\n"), 5, "not 3"),
         (&format!("{head}send rank+1 0 8-1*L1\n"), 5, "is not a number of bytes"),

@@ -181,7 +181,7 @@ fn what_is_wrong_with_a_plan_is_said_at_its_place() {
     is(&grid("seed = \"1..=1000000000000\""), "1,000,000,000,000 points");
     is(&grid("seed = [1, \"x\"]"), "plan.toml:4:12: `seed` is the text \"x\"");
     is(&grid("size = \"1 KB..1 MB\""), "has no step");
-    is(&grid("preset = [\"a\"]"), "a preset lies below all else");
+    is(&grid("preset = [\"a\"]"), "cannot be varied");
     is(
         &format!("{TORUS}[[zip]]\nseed = [1, 2]\nsize = [\"1 KB\"]\n"),
         "plan.toml:5:8: `seed` has 2 values, and `size` 1",

@@ -337,7 +337,7 @@ fn ranks_of_a_binary_may_stand_anywhere() {
         assert_eq!(back.place(RankId(0), 2).as_deref(), Some("x.bin"));
         moved.pop();
         let mistakes = read_binary(Input::from_bytes("x.bin", moved)).unwrap_err();
-        let what = format!("rank {} is said to be beyond the end of the file", u8::from(!swapped));
+        let what = format!("rank {} lies beyond the end of the file", u8::from(!swapped));
         assert!(mistakes[0].message.contains(&what), "{}", mistakes[0].message);
     }
 }
