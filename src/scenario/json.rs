@@ -109,7 +109,7 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
     if value.get("scenario").is_none()
         && let Some(what) = describe_other(&value)
     {
-        return Err(JsonError { message: format!("this is {what}, which contains no scenario"), ..no_scenario() });
+        return Err(JsonError { message: format!("this is {what} and contains no scenario"), ..no_scenario() });
     }
     let mut scenario = match value {
         Value::Object(mut map) => match map.remove("scenario") {

@@ -310,7 +310,7 @@ mod tests {
             error.help.as_deref(),
             Some("write timeline.svg, noise.svg or x.svg; a file of this name is `./matrix=x.svg`")
         );
-        assert_eq!(found("x.csv").unwrap_err().message, "the name `x.csv` does not say which table to write");
+        assert_eq!(found("x.csv").unwrap_err().message, "the output name `x.csv` does not select one table");
         assert!(found("noise=x.png").unwrap_err().message.contains("called `.png`"));
     }
 

@@ -50,7 +50,7 @@ fn table_json_csv_and_map_are_of_the_same_errors() {
     }
     let svg = desk.read("a.svg");
     roxmltree::Document::parse(&svg).unwrap();
-    assert!(svg.contains("error of the makespan [%]") && svg.matches("<g><title>").count() == 8);
+    assert!(svg.contains("error of the makespan [%]") && svg.matches(" against packet:").count() == 8);
 }
 
 /// The rows of the map must come from the current version of the models.
@@ -122,7 +122,7 @@ fn packets_are_kept_in_a_folder_and_one_that_cannot_be_written_costs_nothing_els
     assert_eq!(figures(&first), figures(&second));
     let (out, error, code) = answered(&desk, &format!("{words} --keep fabric.toml/packets --format csv"));
     assert_eq!((code, figures(&out)), (Some(0), figures(&first)), "{error}");
-    assert!(error.contains("runs could not be kept in `fabric.toml/packets`: not a directory"), "{error}");
+    assert!(error.contains("cannot keep runs in `fabric.toml/packets`: not a directory"), "{error}");
 }
 
 #[test]
@@ -131,14 +131,14 @@ fn mistakes_are_named_with_what_there_is_instead() {
     for (words, said) in [
         ("-t torus-4x4 -p ring --models flow", "those are equal-share, redistribute, max-min, blocking, few-packets"),
         ("-t torus-4x4 -p ring --references packet:xq", "packet:iq:dateline"),
-        ("-t torus-4x4 -p ring --buffer 0", "a number of packets from 1 on, or unlimited"),
+        ("-t torus-4x4 -p ring --buffer 0", "is not a number of packets from 1, or unlimited"),
         ("-t torus-4x4 -p ring --size 1parsec", "parsec"),
         ("-t torus-4x4 -p ring --seeds 0", "--seeds"),
         ("-t torus-4x4 -p ring --packets-per-message 0", "a whole number from 1"),
         ("-t torus-4x4 -p ring --set workload.ring.ranks=1", "`ring` sends nothing on `torus-4x4`"),
         ("-t torus-4x4 -p nothing", "error[unknown-name]: nothing, on torus-4x4: unknown pattern `nothing`"),
         ("-t nowhere -p ring", "nowhere"),
-        ("-t torus-4x4 -p linear:ranks=4", "is no pattern on a fabric"),
+        ("-t torus-4x4 -p linear:ranks=4", "is not a pattern on a fabric"),
         ("-t fat-tree-54 -p ring --references packet:iq:dateline", "none of the packet models"),
         ("-t torus-4x4 -p ring --models few-packets --packets-per-message 7", "is the reference itself with 7 packets"),
         ("-t torus-4x4 -p ring -o x.parquet", "x.svg, x.csv, x.json or x.md"),
@@ -173,10 +173,7 @@ fn a_run_says_how_good_its_model_is_and_a_quiet_one_does_not() {
     let known = &json(&out)["accuracy"];
     let line = format!("accuracy: {}", known["text"].as_str().unwrap());
     assert!(error.lines().any(|said| said == line), "{error}");
-    assert!(
-        line.contains("max-min, 20 KB, random placement") && line.contains("against input-queued switches"),
-        "{line}"
-    );
+    assert!(line.contains("accuracy: max-min is ") && line.contains("against input-queued packets"), "{line}");
     assert!(known["cases"].as_array().unwrap().iter().all(|case| case.as_str().unwrap().contains("20 KB, random")));
     assert_eq!(known["against"][0]["model"], "max-min");
     let (_, error, _) = answered(&desk, &format!("{near} -q"));
@@ -193,7 +190,8 @@ fn a_run_says_how_good_its_model_is_and_a_quiet_one_does_not() {
 fn where_no_case_is_near_the_command_that_measures_it_is_said() {
     let desk = Desk::new();
     let (out, error, _) = answered(&desk, "run -t slim-fly-200 -p ring --format json");
-    let line = "accuracy: no case of the map is near: hayase accuracy -t slim-fly-200 -p ring measures it";
+    let line =
+        "accuracy: unknown, no similar case has been measured; hayase accuracy -t slim-fly-200 -p ring measures it";
     assert!(error.lines().any(|said| said == line), "{error}");
     assert_eq!(json(&out)["accuracy"]["cases"], serde_json::json!([]));
     // Words that a shell would split are quoted; rules that contain a comma are left out.
@@ -230,8 +228,8 @@ fn the_command_that_measures_what_was_compared_can_be_copied() {
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{error}");
         let line =
-            error.lines().find(|line| line.contains("near: hayase accuracy")).unwrap_or_else(|| panic!("{error}"));
-        let command = line.split_once("near: hayase ").unwrap().1.strip_suffix(" measures it").unwrap().to_owned();
+            error.lines().find(|line| line.contains("measured; hayase accuracy")).unwrap_or_else(|| panic!("{error}"));
+        let command = line.split_once("measured; hayase ").unwrap().1.strip_suffix(" measures it").unwrap().to_owned();
         let counted = desk.hayase("").args(shlex::split(&command).unwrap()).arg("--count").output().unwrap();
         assert_eq!(counted.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&counted.stderr));
         command

@@ -225,7 +225,7 @@ fn patterns_run_on_the_network_of_their_nodes() {
     let both = said("run -p ring -t torus-4x4 --node loggopsim", 2);
     assert!(both.contains("leave the topology out"), "{both}");
     let none = said("run -p ring --node loggopsim", 2);
-    assert!(none.contains("how many ranks") && none.contains("workload.ring.ranks"), "{none}");
+    assert!(none.contains("number of ranks is unknown") && none.contains("workload.ring.ranks"), "{none}");
     assert!(said("run --node loggopsim", 2).contains("there is no workload"));
     assert!(said("run -p ring --node ideal", 2).contains("there is no topology"));
     // Messages wait for each other in a cycle, which is reported.

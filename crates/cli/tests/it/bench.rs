@@ -45,7 +45,7 @@ fn the_list_says_what_is_measured() {
 #[test]
 fn an_unknown_load_is_a_mistake() {
     Desk::new().hayase("bench fat-tre-54").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error[unknown-load]: no load has `fat-tre-54` in its name
+error[unknown-load]: there is no load with `fat-tre-54` in its name
  |
  = help: `hayase bench --list` shows all
 

@@ -100,8 +100,18 @@ measured.csv: ok: measurements, 1 measurement
 #[test]
 fn mistakes_of_any_file_are_shown_where_they_are() {
     for (name, text, place, said) in [
-        ("cables.csv", "from-group,from-switch,to-group,to-switch,cables\n0,0,1,0,0\n", ":2:9", "\"0\" is no number"),
-        ("cables.csv", "from-group,from-switch,to-group,to-switch,cables\n0,0,1,0,-1\n", ":2:9", "\"-1\" is no number"),
+        (
+            "cables.csv",
+            "from-group,from-switch,to-group,to-switch,cables\n0,0,1,0,0\n",
+            ":2:9",
+            "\"0\" is not a number",
+        ),
+        (
+            "cables.csv",
+            "from-group,from-switch,to-group,to-switch,cables\n0,0,1,0,-1\n",
+            ":2:9",
+            "\"-1\" is not a number",
+        ),
         ("where.csv", "rank,node\n0,x\n", ":2:3", "not the number of a node"),
         ("links.csv", "id,from,to,bandwidth\nup,0,s,0\n", ":2:8", "bandwidth of 0"),
         ("machine.toml", "[node.loggps]\nL = \"10 u\"\n", ":2:5", "10 u"),
@@ -139,7 +149,7 @@ fn reports_without_a_scenario_are_called_what_they_are() {
     desk.hayase("check graph.json").assert().success();
     let assert = desk.hayase("run graph.json").assert().code(2);
     let error = assert.stderr();
-    assert!(error.contains("this is a graph, which `-t` takes as a topology, and holds no scenario"), "{error}");
+    assert!(error.contains("this is a graph, which `-t` takes as a topology, and contains no scenario"), "{error}");
 }
 
 #[test]
@@ -166,7 +176,7 @@ fn a_plan_is_checked_with_all_its_points() {
     // 17 ranks have no room on the torus: three sizes of four combinations.
     let (stdout, error, code) = said("wrong.toml");
     assert_eq!((code, stdout.as_str()), (2, ""), "{error}");
-    let which = "3 of 12 combinations are no scenario for this reason, the first one with topology = torus-4x4, \
+    let which = "3 of 12 combinations fail for this reason, first the one with topology = torus-4x4, \
                  pattern = ring:ranks=17, size = 1 KB";
     assert!(error.split_whitespace().collect::<Vec<_>>().join(" ").contains(which), "{error}");
     assert_eq!(error.matches("error").count(), 1, "{error}");

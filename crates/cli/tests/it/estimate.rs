@@ -77,7 +77,7 @@ fn tables_say_what_is_an_estimate_and_why_there_is_none() {
     assert!(std::fs::read_to_string(desk.path().join("loads.svg")).unwrap().contains("estimate"));
     let none = desk.hayase("run -t torus-4x4 -p all-to-all-bruck --estimate 1%").assert().success();
     let said = none.stderr();
-    assert!(said.contains("no estimate, all is simulated: its messages differ"), "{said}");
+    assert!(said.contains("no estimate, the whole run is simulated: its messages differ"), "{said}");
     assert!(none.stdout().contains("(no estimate: all was simulated)"));
 }
 

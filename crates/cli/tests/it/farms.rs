@@ -75,7 +75,7 @@ fn files_are_written_as_the_verb_writes_them() {
     for (words, expected) in [
         ("run farms/farm.toml -o x.png", ".png"),
         ("run farms/farm.toml -o messages.csv -o timeline.svg", ""),
-        ("run farms/farm.toml --set workload.master-slave.workers=[1,2] -o gantt.svg", "2 are asked for"),
+        ("run farms/farm.toml --set workload.master-slave.workers=[1,2] -o gantt.svg", "there are 2"),
     ] {
         let assert = desk.hayase(words).assert();
         let said = assert.stderr();
@@ -223,7 +223,7 @@ fn mistakes_are_marked_where_they_stand() {
         ("workers = 3\n[workload.master-slave.tasks]\n", vec![":3:", "`tasks` is not one choice"]),
         ("tasks = \"tasks.csv\"\nworkers = 3\n[placement.random]\n", vec![":4:", "without a topology"]),
         ("tasks = \"tasks.csv\"\nworkers = 3\n[transport.flow]\n", vec![":4:", "without a topology"]),
-        ("tasks = \"tasks.csv\"\nworkers = 3\n[node.loggopsim]\n", vec![":4:", "says more than what a message costs"]),
+        ("tasks = \"tasks.csv\"\nworkers = 3\n[node.loggopsim]\n", vec![":4:", "sets more than the cost of a message"]),
     ] {
         let desk = Desk::new().file("tasks.csv", TASKS).file("bad.toml", &format!("{head}{text}"));
         for verb in ["run", "check"] {

@@ -39,7 +39,7 @@ fn options_that_do_nothing_together_are_refused() {
         ("accuracy -t torus-4x4 -p ring --count -o x.csv".to_owned(), "cannot be used with"),
         (
             "accuracy -t torus-4x4 -p ring --keep plan.toml".to_owned(),
-            "`plan.toml` is a file; runs are kept in a folder",
+            "`plan.toml` is a file, and --keep takes a folder",
         ),
         ("master-slave constant:count=10,time=1ms --grid 10 --workers 4".to_owned(), "leave out the grid"),
         ("sweep plan.toml -o out -o pareto.svg".to_owned(), "write --cost KEY"),
@@ -72,9 +72,9 @@ fn what_a_verb_would_not_look_at_is_refused() {
         ("replay two.goal -m myrinet --sharing equal-share", "--sharing:1:1"),
         ("whatif two.goal -m myrinet --placement random", "--placement:1:1"),
         ("advise two.goal -m myrinet --routing ecmp", "--routing:1:1"),
-        ("advise two.goal -m myrinet --times run", "--times is of a recording, and `two.goal` is a schedule"),
-        ("advise two.goal -m myrinet --source .", "--source is of a recording, and `two.goal` is a schedule"),
-        ("advise linear:ranks=4 -m myrinet --source .", "--source is of a recording"),
+        ("advise two.goal -m myrinet --times run", "--times needs a recording, and `two.goal` is a schedule"),
+        ("advise two.goal -m myrinet --source .", "--source needs a recording, and `two.goal` is a schedule"),
+        ("advise linear:ranks=4 -m myrinet --source .", "--source needs a recording"),
         ("advise ti.txt -m myrinet --times run", "ti.txt"),
         ("init -t empty.toml", "empty.toml:2:"),
         ("init -t torus-4x4 -p no/such.csv", "no/such.csv"),
@@ -95,7 +95,11 @@ fn a_comparison_has_a_limit_and_is_not_listed_before() {
     let words = format!(
         "compare -t torus-4x4 -p ring --vary size={values} --vary topology.torus.bandwidth={values}/s --vary seed={values}"
     );
-    refused(&Desk::new(), &words, &["125,000,000 runs are asked for, and 100,000 are the most", "`hayase sweep`"]);
+    refused(
+        &Desk::new(),
+        &words,
+        &["125,000,000 runs are requested, and at most 100,000 are possible", "`hayase sweep`"],
+    );
 }
 
 #[test]
@@ -118,7 +122,7 @@ fn jobs_without_a_node_are_refused_with_the_first_of_them() {
     refused(
         &Desk::new().file("long.toml", long),
         "run long.toml",
-        &["long.toml:5:9", "4,294,967,295 times are the most"],
+        &["long.toml:5:9", "at most 4,294,967,295 times are possible"],
     );
 }
 
@@ -135,18 +139,18 @@ fn what_stands_in_a_folder_of_results_is_read_as_what_it_is() {
         fs::write(desk.path().join("out/0-of-1.jsonl"), rows.replacen(was, is, 1)).unwrap();
         let (counted, error, code) = hayase(&desk, "sweep plan.toml -o out --count");
         assert_eq!(code, Some(0), "{error}");
-        assert!(error.contains("note: 1 line is no row and is left out: 0-of-1.jsonl:2"), "{was}: {error}{rows}");
+        assert!(error.contains("note: 1 unreadable line is left out: 0-of-1.jsonl:2"), "{was}: {error}{rows}");
         assert!(counted.contains("missing    1"), "{counted}");
     }
     fs::write(desk.path().join("out/0-of-1.jsonl"), rows).unwrap();
     let plans = desk.read("out/plans.jsonl");
     for foreign in ["{\"name\": 1}\n".as_bytes(), b"\x00\xff\n", b"plans\n"] {
         fs::write(desk.path().join("out/plans.jsonl"), foreign).unwrap();
-        refused(&desk, "sweep plan.toml -o out", &["does not say which plans have been run here", "plans.jsonl:1:1"]);
+        refused(&desk, "sweep plan.toml -o out", &["does not list the plans of this folder", "plans.jsonl:1:1"]);
     }
     // A torn line, and one after it.
     fs::write(desk.path().join("out/plans.jsonl"), format!("{{\"store\":\"ha{plans}{plans}")).unwrap();
-    assert_eq!(hayase(&desk, "sweep plan.toml -o out").0, "0 points run, 2 were there\n");
+    assert_eq!(hayase(&desk, "sweep plan.toml -o out").0, "0 points run, 2 were done before\n");
 }
 
 #[test]
@@ -158,7 +162,7 @@ fn what_is_best_is_told_of_what_is_done() {
     assert!((2..7).contains(&rows), "{rows}");
     let (_, error, code) = hayase(&desk, "sweep plan.toml -o out --best --sensitivity");
     assert_eq!(code, Some(0), "{error}");
-    assert!(error.contains("--run runs what is missing"), "{error}");
+    assert!(error.contains("add --run to run them"), "{error}");
     assert!(!desk.path().join("out/0-of-1.jsonl").exists());
     let (stdout, error, code) = hayase(&desk, "sweep plan.toml -o out --run --best");
     assert_eq!((code, error.as_str()), (Some(0), ""));

@@ -99,7 +99,7 @@ fn all_say(wrong: Wrong, what: &str, options: &str) {
         assert_eq!(code, 0, "{words}: {error}");
         let said: Vec<&str> = error.lines().filter(|line| line.contains("is incomplete")).collect();
         assert!(said.len() == 1 && said[0].starts_with("warning: `") && said[0].contains(what), "{words}: {error}");
-        assert!(said[0].contains(": ") && said[0].contains("waits for ever"), "what follows: {error}");
+        assert!(said[0].contains(": ") && said[0].contains("never end"), "what follows: {error}");
         if words.contains("json") {
             let report: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{words}: {error}: {out}"));
             assert!(report["incomplete"][0].as_str().unwrap().contains(what), "{words}: {}", report["incomplete"]);

@@ -129,7 +129,7 @@ fn messages_links_and_timelines_say_which_job_it_was() {
     assert!(desk.read("loads.svg").contains("2 jobs, makespan 6 ms"));
     assert!(desk.read("x.svg").contains("from beginning to end") && desk.read("x.csv").starts_with("job,ranks,"));
     let assert = desk.hayase(&format!("run -t ./bell.toml {jobs} --window 1ms..2ms")).assert().code(2);
-    assert!(assert.stderr().contains("--window is of a timeline"));
+    assert!(assert.stderr().contains("--window is for a timeline"));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn what_is_wrong_with_a_typed_job_is_marked() {
         ("--job a=ring:50 --job b=ring:8", "job `b` has 8 ranks, and 4 of the 54 nodes"),
         ("--job a=ring:5 --job a=ring:8", "there are two jobs `a`"),
         ("--job a=ring:3@0-2 --job b=ring:2@2-3", "node 2 is given to job `b`, and job `a` has it"),
-        ("--job ring", "`ring` is no job"),
+        ("--job ring", "`ring` is not a job"),
         ("--job a=rung:3", "rung"),
         ("--job a=ring:3 --set job.b.start=1us", "there is no job `b`"),
         ("--job a=ring:3 --set job.a.start=-1us", "negative"),
@@ -217,8 +217,8 @@ fn which_job_delays_which_is_told_where_it_is_asked_for() {
             "under packet:oq it is not known which job delays which",
         ),
         (format!("{words} --sharing redistribute -o interference.csv"), "left-over"),
-        ("run -t fat-tree-54 -p ring --interference".to_owned(), "which of several jobs"),
-        ("run -t fat-tree-54 -p ring -o interference.svg".to_owned(), "which of several jobs"),
+        ("run -t fat-tree-54 -p ring --interference".to_owned(), "needs several jobs"),
+        ("run -t fat-tree-54 -p ring -o interference.svg".to_owned(), "needs several jobs"),
     ] {
         let assert = desk.hayase(&words).assert().code(2);
         let stderr = assert.stderr();

@@ -155,7 +155,7 @@ fn a_scenario_comes_through_a_pipe() {
 #[test]
 fn one_run_has_one_work() {
     let desk = Desk::new().file("x.goal", GOAL).file("tasks.csv", TASKS);
-    refused(&desk, "run x.goal tasks.csv", &["only data sets are several files of one run"]);
+    refused(&desk, "run x.goal tasks.csv", &["only data sets can be several files"]);
     refused(&desk, "run x.goal -p ring -t torus-4x4", &["`x.goal` is work, and --pattern names other work"]);
     refused(&desk, "run lineer:ranks=4", &["did you mean the program by rule `linear`?"]);
 }

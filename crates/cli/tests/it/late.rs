@@ -29,7 +29,7 @@ fn printed(desk: &Desk, words: &str) -> String {
 
 /// Returns the rows below the heading about late ranks, split into words and figures.
 fn late(text: &str) -> Vec<Vec<String>> {
-    let table = text.split("Who is late").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let table = text.split("Late ranks").nth(1).unwrap_or_else(|| panic!("{text}"));
     let rows = table.lines().skip(1).take_while(|line| !line.trim().is_empty());
     let rows = rows.map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
     rows.filter(|row| row[0].parse::<u32>().is_ok()).collect()
@@ -76,7 +76,7 @@ fn a_late_start_in_a_pattern() {
     assert!(picture.contains(&format!(">for {}<", late["rank"])), "{picture}");
     // Without computation and imbalance there is no such table, and its columns are empty.
     let text = printed(&desk, "run -t fabric.toml -p all-to-all-pairwise -q -o ranks.csv");
-    assert!(!text.contains("Who is late") && !text.contains("Where the time"), "{text}");
+    assert!(!text.contains("Late ranks") && !text.contains("Where the time"), "{text}");
     assert_eq!(desk.read("ranks.csv").lines().count(), 9);
 }
 
@@ -102,7 +102,7 @@ fn a_straggler_in_a_recorded_program() {
 fn one_rank_no_bytes_and_a_run_that_does_not_end() {
     let desk = Desk::new().file("fabric.toml", CROSSBAR).file("one.csv", "src,dst,bytes,delay\n0,0,0,2 ms\n");
     let text = printed(&desk, "run -t fabric.toml -p one.csv -q -o ranks.csv -o timeline.svg -o path.csv");
-    assert!(!text.contains("Who is late"), "{text}");
+    assert!(!text.contains("Late ranks"), "{text}");
     assert_eq!(desk.read("ranks.csv").lines().nth(1).unwrap(), "0,0.002,0.002,0,0,0,0,0,0,0,0,0,0,0,0");
     let circle = "src,dst,bytes,delay,after\n0,1,8,1 ms,1\n1,0,8,,0\n";
     let desk = desk.file("circle.csv", circle);

@@ -171,7 +171,7 @@ error[unknown-name]: unknown pattern `nonsense`
 "#]]);
     let desk = Desk::new().file("messages.csv", MESSAGES);
     desk.hayase("topology show messages.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error[wrong-file]: `messages.csv` is a table, and no fabric by itself
+error[wrong-file]: `messages.csv` is a table and not a fabric
  --> --topology:1:1
   |
 1 | messages.csv

@@ -172,7 +172,7 @@ fn mistakes_are_found_before_anything_is_started() {
             "default: 0 B to 4 MiB",
         ),
         ("--smallest 8MiB", "--smallest: 8MiB is more than the largest, 4 MiB", "default: 0 B to 4 MiB"),
-        ("--increment 0B", "--increment: 0B more is the same size again", "--increment x2"),
+        ("--increment 0B", "--increment: a step of 0B does not change the size", "--increment x2"),
         ("--smallest 5", "--smallest: \"5\" has no unit", "write a size like"),
         ("--increment x1", "--increment: `x1` is no factor above 1", "--increment x2"),
         ("--increment xnan", "--increment: `xnan` is no factor above 1", "--increment x2"),

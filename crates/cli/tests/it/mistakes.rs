@@ -117,7 +117,7 @@ error[unknown-output]: no output of this kind is called `.foo` (`x.foo`)
  |
  = help: write x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv or path.csv
 
-error[unknown-output]: the name `z` does not say what to write: it has no extension
+error[unknown-output]: the output `z` has no extension, which selects the content
  |
  = help: write x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv or path.csv
 
@@ -132,7 +132,7 @@ error[unknown-output]: no output of this kind is called `.dot` (`x.dot`)
 "#]]);
     // A farm has one table, a pattern several: which it is, is known when the scenario has been read.
     desk.hayase("run -t torus-4x4 -p ring -o y.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error[unknown-output]: the name `y.csv` does not say which table to write
+error[unknown-output]: the output name `y.csv` does not select one table
  |
  = help: write messages.csv, links.csv, noise.csv, ranks.csv, activities.csv or path.csv
 

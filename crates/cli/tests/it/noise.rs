@@ -60,5 +60,5 @@ fn the_table_says_what_noise_costs_over_seeds_and_that_it_slows_nobody_where_it_
         assert!(text.contains(said), "{said}:\n{text}");
     }
     let said = desk.hayase("run -t ./pair.toml -p ring --noise 2us/20us").assert().success().stderr();
-    assert!(said.contains("nobody was slowed"), "{said}");
+    assert!(said.contains("no rank was slowed down"), "{said}");
 }

@@ -142,7 +142,7 @@ fn a_verb_with_one_thing_to_do_says_so_when_it_is_given_threads() {
         ["check fabric.toml", "topology list", "machine show myrinet", "explain", "master-slave plan --grid 4x4"]
     {
         let text = said(&desk, &format!("{words} -j 2"), 2);
-        assert!(text.contains("does nothing on several threads") && text.contains("leave out -j"), "{words}: {text}");
+        assert!(text.contains("uses one thread") && text.contains("leave out -j"), "{words}: {text}");
     }
     // All mistakes at once.
     let text = said(&desk, "machine show myrinet -j 2 --format csv -o x.svg", 2);

@@ -31,8 +31,8 @@ fn a_recording_needs_a_program_and_a_place_of_its_own() {
         ("record -o run", "required"),
         ("record -- true", "--output"),
         ("record -o run -- ./no-such-program", "there is no program `./no-such-program`"),
-        ("record -o thesis -- true", "`thesis` is there and is no recording"),
-        ("record -o thesis --force -- true", "`thesis` is there and is no recording"),
+        ("record -o thesis -- true", "`thesis` exists and is not a recording"),
+        ("record -o thesis --force -- true", "`thesis` exists and is not a recording"),
         ("record -o run --clock moon -- true", "moon"),
         ("record -o run --stop-after 3km -- true", "a time like"),
         ("record -o run --stop-after 0 -- true", "at least one call"),
@@ -169,7 +169,7 @@ fn a_program_is_recorded_with_its_lines_under_every_mpi() {
 
         // A recording is replaced when that is asked for, and by nothing less than another one.
         let again = format!("-o {mpi} -- {launcher} ./ring-{mpi}");
-        assert!(said(&desk, &format!("record {again}"), 2).contains("is a recording already"));
+        assert!(said(&desk, &format!("record {again}"), 2).contains("already contains a recording"));
         assert!(said(&desk, "record --force -o openmpi -- true", 1).contains("nothing was recorded"));
         assert!(desk.path().join(format!("{mpi}/rank-00002.hyt")).exists());
         let text = said(&desk, &format!("record --force {again} 7"), 1);

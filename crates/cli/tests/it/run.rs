@@ -18,7 +18,7 @@ fn a_run_prints_a_table_and_says_on_the_side_what_it_took() {
         .assert()
         .success()
         .stderr_eq(concat!(
-            "accuracy: no case of the map is near: hayase accuracy -t fabric.toml -p messages.csv measures it\n",
+            "accuracy: unknown, no similar case has been measured; hayase accuracy -t fabric.toml -p messages.csv measures it\n",
             "simulated in [..] messages/s, [..] events/s, peak memory [..]\n"
         ))
         .stdout_eq(str![[r#"
@@ -119,7 +119,7 @@ fn seeds_are_run_and_their_spread_is_reported() {
     desk.hayase("run -t fabric.toml -p messages.csv --seeds 5 -q").assert().success();
     desk.hayase("run -t fabric.toml -p messages.csv --seeds 5")
         .assert()
-        .stderr_eq("hint: nothing [..]\naccuracy: no case [..]\nsimulated [..]\n");
+        .stderr_eq("hint: nothing [..]\naccuracy: unknown, [..]\nsimulated [..]\n");
 }
 
 #[test]
@@ -143,10 +143,11 @@ fn a_comparison_ranks_patterns_and_is_written_in_four_forms() {
     let desk = desk().file("other.csv", "src,dst,bytes\n0,1,20000\n3,2,30000\n");
     let words = "compare -t fabric.toml -p messages.csv,other.csv --sharing max-min,equal-share -o c.svg -o c.csv \
                  -o c.json -o c.md";
-    let assert = desk.hayase(words).assert().success().stderr_eq("accuracy: no case of the map is near: [..]\n");
+    let assert =
+        desk.hayase(words).assert().success().stderr_eq("accuracy: unknown, no similar case has been measured; [..]\n");
     let text = assert.stdout();
     let best =
-        "other.csv with sharing max-min and other.csv with sharing equal-share are the fastest, and equally fast, ";
+        "(other.csv with sharing max-min) and (other.csv with sharing equal-share) are equally fast and the fastest, ";
     assert!(text.contains(best), "{text}");
     let end = "other.csv is the fastest pattern in both cases of the rest, the next takes 33 % longer.\n";
     assert!(text.ends_with(end), "{text}");
@@ -211,7 +212,7 @@ fn a_timeline_of_millions_is_refused_before_the_run() {
     desk.hayase(words).assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[too-large]: a timeline of 261,632 messages cannot be read (`timeline.svg`)
  |
- = help: 100,000 messages are the most; take a smaller run, or messages.csv
+ = help: at most 100,000 messages can be drawn; take a smaller run, or -o messages.csv
 
 "#]]);
     assert_eq!(desk.names(), ["fabric.toml"]);

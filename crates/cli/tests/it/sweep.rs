@@ -81,7 +81,7 @@ fn killed_five_times_and_resumed_the_merged_bytes_are_those_of_an_undisturbed_ru
     let there = rows(&desk, "out/0-of-1.jsonl");
     let (stdout, error, code) = hayase(&desk, "sweep plan.toml -o out");
     assert_eq!((code, error.as_str()), (0, ""));
-    assert!(stdout.contains("were there"), "{stdout} {there}");
+    assert!(stdout.contains("were done before"), "{stdout} {there}");
     assert_eq!(hayase(&desk, "sweep plan.toml -o out --merge out.csv --merge out.json").1, "");
     assert_eq!(desk.read("out.csv"), desk.read("whole.csv"));
     assert_eq!(desk.read("out.json"), desk.read("whole.json"));
@@ -120,7 +120,7 @@ fn points_are_counted_and_what_a_changed_plan_shares_is_not_run_again() {
     let (stdout, _, _) = hayase(&desk, "sweep small.toml -o out --count");
     assert!(stdout.starts_with("points     5\ndone       4\n"), "{stdout}");
     let (stdout, _, _) = hayase(&desk, "sweep small.toml -o out");
-    assert_eq!(stdout, "1 point run, 4 were there\n");
+    assert_eq!(stdout, "1 point run, 4 were done before\n");
     assert_eq!(hayase(&desk, "sweep small.toml -o out --merge all.csv").1, "");
     let csv = desk.read("all.csv");
     let lines: Vec<&str> = csv.lines().collect();
@@ -141,7 +141,7 @@ fn a_folder_that_is_not_the_plans_is_left_as_it_is() {
     };
     refused("sweep other.toml -o out", "holds the sweep of `small.toml`, and no point of it is one of `other.toml`");
     refused("sweep other.toml -o out --count", "holds the sweep of `small.toml`");
-    refused("sweep other.toml", "nothing says where the results are to be kept");
+    refused("sweep other.toml", "no folder is given for the results");
     refused("sweep other.toml -o none --merge x.csv", "there is no folder `none`");
     refused("sweep other.toml -o none --merge x.parquet", "there is no folder `none`");
     refused("sweep small.toml -o out --shard 2/2", "the last 1/2");
@@ -161,7 +161,7 @@ fn a_folder_that_is_not_the_plans_is_left_as_it_is() {
     refused("sweep small.toml -o out", "does not begin as the shard of a sweep does");
     fs::remove_file(desk.path().join("out/5-of-8.jsonl")).unwrap();
     assert_eq!(desk.read("out/0-of-1.jsonl"), before);
-    assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "0 points run, 4 were there\n");
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "0 points run, 4 were done before\n");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn torn_lines_and_doubles_are_told_and_do_no_harm() {
     assert!(error.contains("0-of-1.jsonl:3"), "{error}");
     assert!(error.contains("1 point has more than one row"), "{error}");
     assert!(error.contains("`b.csv` has 3 of 4 points; 1 are missing"), "{error}");
-    assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "1 point run, 3 were there\n");
+    assert_eq!(hayase(&desk, "sweep small.toml -o out").0, "1 point run, 3 were done before\n");
     assert_eq!(hayase(&desk, "sweep small.toml -o out --merge c.csv").2, 0);
     assert_eq!(desk.read("c.csv"), desk.read("a.csv"));
     // Different rows of one point are not duplicates.
@@ -290,7 +290,7 @@ fn what_came_out_is_drawn_listed_and_weighed() {
         assert_eq!(code, 2, "{words}: {error}");
         assert!(error.contains(what), "{words}: {error}");
     };
-    refused("sweep plan.toml -o out --merge pareto.svg", "nothing says what a point costs");
+    refused("sweep plan.toml -o out --merge pareto.svg", "needs the cost of a point");
     refused("sweep plan.toml -o out --merge pareto.svg --cost fingerprint", "neither a key with numbers nor a figure");
     refused("sweep plan.toml -o out --crossings sise,placement", "did you mean `size`?");
     refused("sweep plan.toml -o out -o other", "results are kept in one folder");
@@ -427,7 +427,7 @@ fn what_cannot_be_written_as_it_is_asked_for_is_refused_before_anything_is_run()
     refused("sweep small.toml -o out --merge p.csv --merge p.csv", &["output-twice", "`p.csv`"]);
     refused("sweep small.toml -o out -o p.csv --merge ./p.csv", &["output-twice"]);
     let besides = "`m1.csv` is made of results that are kept, and needs a folder besides: -o DIR";
-    refused("sweep small.toml -o m1.csv", &["nothing says where the results are to be kept", besides]);
+    refused("sweep small.toml -o m1.csv", &["no folder is given for the results", besides]);
     refused("sweep small.toml --merge m1.csv", &[besides]);
     refused("sweep small.toml -o ./small.toml", &["output-is-input", "is the plan itself"]);
     refused("sweep small.toml -o notes", &["`notes` is a file; results are kept in a folder"]);

@@ -24,7 +24,7 @@ fn tables_written_and_read_again_give_the_same_run() {
     desk.hayase("run -t fat-tree-54 -p ring --routing tables:tables.csv --faults 5% -q").assert().success();
     // An output never overwrites an input.
     let assert = desk.hayase("topology routes fat-tree-54 --routing tables:tables.csv -o tables.csv").assert().code(2);
-    assert!(assert.stderr().contains("written over"));
+    assert!(assert.stderr().contains("overwritten"));
 }
 
 #[test]

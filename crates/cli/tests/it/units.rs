@@ -39,7 +39,7 @@ const BARE: [&str; 54] = [
     "what",
     "for rank",
     "ranks delayed",
-    "most of all",
+    "mostly",
     "times",
     "parameter",
     "value",

@@ -318,8 +318,8 @@ fn ranks_of(
             let message = "a straggler needs one of `ranks`, `nodes` and `count`";
             let given = [spec.ranks.is_some(), spec.nodes.is_some(), spec.count.is_some()];
             let diagnostic = match given.contains(&true) {
-                true => Diagnostic::new("two-choices", message).label("by one of them"),
-                false => Diagnostic::new("missing-key", message).label("by none of them"),
+                true => Diagnostic::new("two-choices", message).label("several of them are set"),
+                false => Diagnostic::new("missing-key", message).label("none of them is set"),
             };
             mistakes.push(diagnostic.at_value(spec).help("write `ranks = 3`, or \"0-7\""));
             None

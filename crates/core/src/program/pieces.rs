@@ -202,9 +202,11 @@ mod tests {
         };
         let from = Envelope::world(0, 0);
         let open = Op::recv(Envelope { peer: ANY_SOURCE, ..from }, 100);
-        assert!(refused(&mut pair(open, false), 10, Wildcards::Recorded).contains("rank 1 leaves open"));
+        assert!(refused(&mut pair(open, false), 10, Wildcards::Recorded).contains("rank 1 receives with a wildcard"));
         let recorded = Op::recv(from, 100).marked(Op::OPEN_SOURCE);
-        assert!(refused(&mut pair(recorded, false), 10, Wildcards::Arrival).contains("rank 1 leaves open"));
+        assert!(
+            refused(&mut pair(recorded, false), 10, Wildcards::Arrival).contains("rank 1 receives with a wildcard")
+        );
         pair(recorded, false).send_in_pieces(Bytes(10), Wildcards::Recorded).unwrap();
         pair(open, false).send_in_pieces(Bytes(100), Wildcards::Recorded).unwrap();
         assert!(refused(&mut pair(Op::irecv(from, 100), true), 10, Wildcards::Recorded).contains("any of several"));

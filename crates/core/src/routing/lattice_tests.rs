@@ -336,7 +336,7 @@ fn rules_of_lattices_say_where_they_do_not_fit() {
     for text in ["dimension-order = {}", "random-order = {}", "min-adaptive = {}", "doal = {}"] {
         assert!(told(text, &slim).contains("tori, meshes, hyper-crossbars and HyperX"), "{text}");
     }
-    assert!(told("doal = {}", &grid(&[3, 3], true, true)).contains("no HyperX"));
+    assert!(told("doal = {}", &grid(&[3, 3], true, true)).contains("not a HyperX"));
     assert!(told("doal = { threshold = -1.0 }", &hyperx(&[3], 1, &[1])).contains("threshold of -1"));
     let cube = hyperx(&[2; 13], 1, &[1; 13]);
     assert!(told("random-order = { all-orders = true }", &cube).contains("13 dimensions"));

@@ -189,7 +189,7 @@ fn a_fabric_of_planes_has_all_their_parts() {
         let spec: TopologySpec = crate::reading::from_toml(text).unwrap();
         spec.build(&mut Sources::default()).unwrap_err().remove(0).message
     };
-    assert!(wrong(&format!("[multi-plane]\nnics = 5\n{DRAGONFLY}")).contains("no whole number"));
+    assert!(wrong(&format!("[multi-plane]\nnics = 5\n{DRAGONFLY}")).contains("not a whole number"));
     assert!(wrong(&format!("[multi-plane]\nplanes = 0\n{DRAGONFLY}")).contains("size of 0"));
     assert!(wrong(&format!("[multi-plane]\nplanes = 1000\n{DRAGONFLY}")).contains("too many"));
     let bare = "[multi-plane]\nplanes = 2\nof.torus = { dims = [3, 3], host-link = false, bandwidth = \"1 GB/s\" }";

@@ -218,9 +218,9 @@ fn slower(ratio: f64) -> String {
     if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { times_as_long(ratio) }
 }
 
-/// Puts names in brackets if there are several and one consists of several choices.
+/// Puts names in brackets if one consists of several choices.
 fn in_brackets(names: Vec<String>) -> Vec<String> {
-    match names.len() > 1 && names.iter().any(|name| name.contains([',', ' '])) {
+    match names.iter().any(|name| name.contains(", ") || names.len() > 1 && name.contains(' ')) {
         true => names.into_iter().map(|name| format!("({name})")).collect(),
         false => names,
     }
@@ -286,7 +286,8 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     if let Some(next) = next
         && next.ratio_to_best.is_finite()
     {
-        let _ = write!(sentence, ", {} takes {}", name(next, &varying), slower(next.ratio_to_best));
+        let next_name = in_brackets(vec![name(next, &varying)]).remove(0);
+        let _ = write!(sentence, ", {next_name} takes {}", slower(next.ratio_to_best));
     }
     let tied: Vec<&ComparisonRow> = rows.iter().filter(|row| row.tied).collect();
     if let Some(first) = tied.first() {

@@ -228,7 +228,7 @@ fn a_comparison_is_ranked_over_all_that_varies_and_ends_with_sentences() {
 
     bounds: injection 1.06 ms, busiest link 1.2 ms
 
-    simple-spread with placement regular and 2d-spread with placement regular are the fastest, and equally fast, ring with placement regular takes 108 % longer.
+    (simple-spread with placement regular) and (2d-spread with placement regular) are equally fast and the fastest, ring with placement regular takes 108 % longer.
     regular is the fastest placement in both cases of the rest, the next takes 108 % to 117 % longer.
     2d-spread is the fastest pattern in both cases of the rest, the next takes 4.5 % to 108 % longer.
     ");
@@ -247,7 +247,7 @@ fn a_comparison_is_ranked_over_all_that_varies_and_ends_with_sentences() {
 
     bounds: injection 1.06 ms, busiest link 1.2 ms
 
-    simple-spread with placement regular and 2d-spread with placement regular are the fastest, and equally fast, ring with placement regular takes 108 % longer.
+    (simple-spread with placement regular) and (2d-spread with placement regular) are equally fast and the fastest, ring with placement regular takes 108 % longer.
     regular is the fastest placement in both cases of the rest, the next takes 108 % to 117 % longer.
     2d-spread is the fastest pattern in both cases of the rest, the next takes 4.5 % to 108 % longer.
     ");
@@ -291,7 +291,10 @@ fn choices_that_are_equally_fast_everywhere_are_named_in_the_singular_of_what_th
     let comparison =
         compared(vec![on("torus", "a", 1.0), on("mesh", "a", 1.0), on("torus", "b", 2.0), on("mesh", "b", 2.0)]);
     let text = super::comparison(&comparison).to_string();
-    assert!(text.contains("torus and mesh are the fastest choices of topology, equally fast, in both cases"), "{text}");
+    assert!(
+        text.contains("torus and mesh are equally fast and the fastest choices of topology in both cases"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -310,7 +313,7 @@ fn rows_that_are_equally_fast_share_the_first_place() {
     let places: Vec<u32> = comparison.rows.iter().map(|row| row.place).collect();
     assert_eq!(places, [1, 1, 3]);
     let text = super::comparison(&comparison).to_string();
-    assert!(text.ends_with("a and b are the fastest, and equally fast, c takes 50 % longer.\n"), "{text}");
+    assert!(text.ends_with("a and b are equally fast and the fastest, c takes 50 % longer.\n"), "{text}");
 }
 
 #[test]

@@ -118,10 +118,8 @@ fn every_mistake_has_its_place() {
     FILE:3:17: a message waits for one that is not there (there is no rank 5; the last one is 1)
     ");
     insta::assert_snapshot!(error("src,dst,bytes,after\n0,1,1,x 1:y\n"), @"
-    FILE:2:7: \"x\" is not a message (the row of a message is expected, counted from 0); or write `src:index`, like \
-                `3:0` for rank 3's first message; names need a column `id`
-    FILE:2:9: \"1:y\" is not a message (the row of a message is expected, counted from 0); or write `src:index`, like \
-                `3:0` for rank 3's first message; names need a column `id`
+    FILE:2:7: \"x\" is not a message (the row of a message is expected, counted from 0); or write `src:index`, like `3:0` for rank 3's first message; names need a column `id`
+    FILE:2:9: \"1:y\" is not a message (the row of a message is expected, counted from 0); or write `src:index`, like `3:0` for rank 3's first message; names need a column `id`
     ");
     insta::assert_snapshot!(error("id,src,dst,bytes,after\na,0,1,1,b\na,1,0,2,\n"), @"FILE:3:1: a message `a` is listed already (also the name of the message of line 2)");
     insta::assert_snapshot!(error("id,src,dst,bytes,after\na,0,1,1,b\n"), @"FILE:2:9: a message waits for one that is not there (no message has this id)");

@@ -33,12 +33,12 @@ fn an_algorithm_says_for_which_numbers_of_ranks_it_is_defined() {
     assert_eq!(
         only("all-to-all", "algorithm = \"pairwise\"; size = \"1 B\"", 54),
         "\"pairwise\": pairwise exchange is not defined for 54 ranks (needs a power of two of ranks); \
-         write `algorithm = \"mpich\"` or `\"simple-spread\"`, or `ranks = 32`"
+         take `all-to-all-mpich` (`algorithm = \"mpich\"`) or `all-to-all-simple-spread`, or 32 ranks"
     );
     assert_eq!(
         only("all-to-all", "algorithm = \"2d-spread\"; size = \"1 B\"", 54),
         "\"2d-spread\": 2d-spread is not defined for 54 ranks (needs a square number of ranks); \
-         write `algorithm = \"nd-spread\"` with `dims = [9, 6]`, or `ranks = 49`"
+         take `all-to-all-nd-spread` (`algorithm = \"nd-spread\"` with `dims = [9, 6]`), or 49 ranks"
     );
     assert_eq!(
         only("all-to-all", "algorithm = \"nd-spread\"; size = \"1 B\"; dims = [9, 5]", 54),
@@ -48,11 +48,11 @@ fn an_algorithm_says_for_which_numbers_of_ranks_it_is_defined() {
     assert_eq!(
         only("allgather", "algorithm = \"recursive-doubling\"; size = \"1 B\"", 6),
         "\"recursive-doubling\": recursive doubling of an allgather is not defined for 6 ranks (needs a power of two \
-         of ranks); write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = 4`"
+         of ranks); take `allgather-bruck` (`algorithm = \"bruck\"`) or `allgather-ring`, or 4 ranks"
     );
     assert_eq!(
         only("permutation", "kind = \"transpose\"; size = \"1 B\"", 54),
-        "\"transpose\": 54 ranks are no square matrix to transpose (needs a square number of ranks, or `dims`); \
+        "\"transpose\": 54 ranks do not form a square matrix to transpose (needs a square number of ranks, or `dims`); \
          write `dims = [9, 6]`, or `ranks = 49`"
     );
     assert!(only("permutation", "kind = \"bit-reverse\"; size = \"1 B\"", 54).contains("`ranks = 32`"));
