@@ -217,11 +217,11 @@ mod tests {
             to_toml("{\"schema\": \"hayase-report-1\", \"scenario\": 3}").unwrap_err().message.contains("no scenario")
         );
         for (other, what) in [
-            (r#"{ "schema": "hayase-comparison-1", "title": "", "rows": [] }"#, "this is a comparison,"),
-            (r#"[{ "src": 0, "dst": 1, "rate_Bps": 1e9, "bottleneck": null }]"#, "this is a list of rates,"),
-            (r#"{ "fabric": "x", "throughput": 1.0, "largest_load": {} }"#, "this is a throughput,"),
-            (r#"{ "schema": "else-7" }"#, "schema \"else-7\","),
-            ("[]", "this is a list,"),
+            (r#"{ "schema": "hayase-comparison-1", "title": "", "rows": [] }"#, "this is a comparison and"),
+            (r#"[{ "src": 0, "dst": 1, "rate_Bps": 1e9, "bottleneck": null }]"#, "this is a list of rates and"),
+            (r#"{ "fabric": "x", "throughput": 1.0, "largest_load": {} }"#, "this is a throughput and"),
+            (r#"{ "schema": "else-7" }"#, "schema \"else-7\" and"),
+            ("[]", "this is a list and"),
         ] {
             assert!(to_toml(other).unwrap_err().message.contains(what), "{other}");
         }

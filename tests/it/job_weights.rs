@@ -85,10 +85,10 @@ fn weights_are_checked_and_refused_where_nothing_knows_them() {
         assert!(mistakes.contains(said) && mistakes.starts_with("jobs.toml:"), "{mistakes}");
     };
     for wrong in ["0", "-1", "0.0000001", "1e7", "inf", "nan"] {
-        says("", wrong, "is no weight of a job");
+        says("", wrong, "is not a weight of a job");
     }
     says("", "\"heavy\"", "weight");
-    says("transport = \"packet\"\n", "2", "knows no weights of jobs");
-    says("transport = \"contention-free\"\n", "2", "knows no weights of jobs");
+    says("transport = \"packet\"\n", "2", "has no weights");
+    says("transport = \"contention-free\"\n", "2", "has no weights");
     says("sharing = \"redistribute\"\n", "2", "its rounds hand out left-over evenly");
 }

@@ -202,7 +202,7 @@ fn what_is_wrong_with_jobs_is_said_where_it_is() {
         (job("a", "ranks = 0"), "jobs.toml:4:", "no ranks"),
         (job("a", "size = \"1 KB\""), "jobs.toml:4:", "size"),
         ("[[job]]\nname = \"a\"\n".to_owned(), "jobs.toml:3:", "does nothing"),
-        ("[[job]]\nname = \"a\"\nload = \"0 %\"\n".to_owned(), "jobs.toml:4:", "no part"),
+        ("[[job]]\nname = \"a\"\nload = \"0 %\"\n".to_owned(), "jobs.toml:4:", "not a fraction"),
         ("[[job]]\nname = \"a\"\nload = \"5 %\"\n".to_owned(), "jobs.toml:4:", "never ends"),
         ("[[job]]\nname = \"a\"\nload = \"5 %\"\nranks = 1\n".to_owned(), "jobs.toml:5:", "two ranks"),
         ("[[job]]\nranks = 3\n[job.workload.ring]\n".to_owned(), "jobs.toml:2:", "name"),
@@ -214,7 +214,7 @@ fn what_is_wrong_with_jobs_is_said_where_it_is() {
                 + &job("a", "ranks = 3")
                 + &job("b", "ranks = 3\nbackground = true"),
             "jobs.toml:11:",
-            "goes on until the others end",
+            "runs until the others end",
         ),
         (
             job("a", "ranks = 3") + "[[job]]\nname = \"b\"\n[job.workload.worst-case]\nsize = \"1 KB\"\n",

@@ -386,13 +386,13 @@ fn mistakes_are_marked_where_they_stand_all_at_once() {
                 [[straggler]]\nranks = [3, 3]\nspeed = \"50 %\"\n[[straggler]]\nspeed = \"x2\"\n[[straggler]]\nranks = 1\njob = \"a\"\nspeed = 1\n";
     let found = lines(text);
     for (line, what) in
-        [(7, "for ever"), (10, "no rank 11"), (13, "rank 3 appears twice"), (15, "by `ranks`"), (19, "no job `a`")]
+        [(7, "for ever"), (10, "no rank 11"), (13, "rank 3 appears twice"), (15, "one of `ranks`"), (19, "no job `a`")]
     {
         let marked = found.lines().any(|found| found.contains(&format!("a.toml:{line}:")) && found.contains(what));
         assert!(marked, "{line} {what}:\n{found}");
     }
     let found = lines("[[straggler]]\nranks = 1\nspeed = 0\n[[straggler]]\nranks = \"x\"\nspeed = \"-5 %\"\n");
-    for what in ["never gets anything done", "no number or range", "`-5 %`"] {
+    for what in ["never gets anything done", "not a number or range", "`-5 %`"] {
         assert!(found.contains(what), "{what}:\n{found}");
     }
     let found = lines("[noise]\nlength = \"-1 us\"\nperiods = \"1 ms\"\ndistribution = \"gauss\"\n");

@@ -65,7 +65,10 @@ fn mistakes_of_a_tasks_file_have_their_places_too() {
     let error = load("grid = \"3\"\n[tasks.file]\npth = \"few.csv\"\n").unwrap_err();
     assert!(error.starts_with("/tasks.toml:3:1: unknown key `pth` in [tasks.file]; did you mean `path`?"), "{error}");
     let error = load("grid = \"3\"\n").unwrap_err();
-    assert!(error.starts_with("/tasks.toml:1:1: missing key `tasks`; `hayase master-slave --help` describes"), "{error}");
+    assert!(
+        error.starts_with("/tasks.toml:1:1: missing key `tasks`; `hayase master-slave --help` describes"),
+        "{error}"
+    );
     let error = load("grid = 3x\n[tasks.file]\npath = \n").unwrap_err();
     assert_eq!(error.lines().count(), 2, "{error}");
     let error = load("grid = \"three\"\n[tasks.file]\npath = \"few.csv\"\n").unwrap_err();

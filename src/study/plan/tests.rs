@@ -199,7 +199,10 @@ fn what_is_wrong_with_a_plan_is_said_at_its_place() {
     is(&grid("size = [\"16 KB\", \"16000 B\"]"), "plan.toml:4:18: `size` has the value \"16000 B\" twice");
     is(&grid("seed = [3, \"1..=4\"]"), "`seed` has the value 3 twice");
     let zip = |seeds: &str, sizes: &str| format!("{TORUS}[[zip]]\nseed = [{seeds}]\nsize = [{sizes}]\n");
-    is(&zip("1, 2, 1", "\"1 B\", \"1 B\", \"1 B\""), "plan.toml:4:15: the values of `seed` and of what varies with it");
+    is(
+        &zip("1, 2, 1", "\"1 B\", \"1 B\", \"1 B\""),
+        "plan.toml:4:15: the values of `seed` and of the keys that vary with it",
+    );
     assert!(Folder::new().read(&zip("1, 2, 1", "\"1 B\", \"1 B\", \"2 B\"")).is_ok());
     // Kept figures must exist in some report.
     let keep = |name: &str| format!("{TORUS}[grid]\nseed = [1]\n[sweep]\nkeep = [\"{name}\"]\n");
