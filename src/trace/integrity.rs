@@ -221,7 +221,7 @@ impl Integrity {
         }
         let follows = match messages_lack {
             true => "ranks that wait for missing calls never end, and times and sums lack them",
-            false => "times and sums are those of a part of the run, and who waits for the rest waits for ever",
+            false => "times and sums are those of a part of the run, and ranks that wait for the rest never end",
         };
         Some(format!("{}: {follows}", facts.join(", ")))
     }

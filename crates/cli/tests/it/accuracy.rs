@@ -205,7 +205,7 @@ fn where_no_case_is_near_the_command_that_measures_it_is_said() {
         "1 MB",
     ]);
     let error = String::from_utf8(run.output().unwrap().stderr).unwrap();
-    let line = "near: hayase accuracy -t 'torus:dims=[3,3,1,1],bandwidth=1 GB/s' -p ring --size '1 MB' --placement 0-8 measures it";
+    let line = "measured; hayase accuracy -t 'torus:dims=[3,3,1,1],bandwidth=1 GB/s' -p ring --size '1 MB' --placement 0-8 measures it";
     assert!(error.contains(line), "{error}");
     let run = desk.hayase("run -t slim-fly-200 -p ring --placement 0,2-199,1");
     let error = String::from_utf8(run.output().unwrap().stderr).unwrap();

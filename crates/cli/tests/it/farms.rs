@@ -239,7 +239,7 @@ fn mistakes_are_marked_where_they_stand() {
         ("run farms/farm.toml -t torus-4x4 --set workload.master-slave.workers=16", "need 17 nodes, the fabric has 16"),
         ("run farms/farm.toml -t torus-4x4 --set workload.master-slave.prefetch=1", "over a fabric"),
         ("run farms/farm.toml -t torus-4x4 --set workload.master-slave.gap=\"1ns/B\"", "takes the place of the gap"),
-        ("run farms/farm.toml -m myrinet --set workload.master-slave.latency=1us", "both say what messages cost"),
+        ("run farms/farm.toml -m myrinet --set workload.master-slave.latency=1us", "both set the cost of messages"),
         ("run farms/farm.toml --size 3KB", "the workload `master-slave` has no `size`"),
         ("rates -t torus-4x4 farms/farm.toml", "a pattern is needed here"),
     ] {

@@ -146,7 +146,7 @@ fn a_verb_with_one_thing_to_do_says_so_when_it_is_given_threads() {
     }
     // All mistakes at once.
     let text = said(&desk, "machine show myrinet -j 2 --format csv -o x.svg", 2);
-    for part in ["`.svg`", "prints no CSV", "several threads"] {
+    for part in ["`.svg`", "prints no CSV", "uses one thread"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

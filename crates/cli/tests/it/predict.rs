@@ -335,7 +335,7 @@ fn mistakes_of_a_prediction_are_marked_where_they_stand() {
             ["bad.toml:3:31", "there is no file `c.comp`"],
         ),
         ("program = \"ring.prog\"\ncomputation = \"0-1=a.comp,2-4=b.comp\"\n", ["bad.toml:3:27", "not ranks below 4"]),
-        ("program = \"ring.prog\"\ncomputation = \"a.comp\"\nscale = 0\n", ["bad.toml:4:9", "no number above 0"]),
+        ("program = \"ring.prog\"\ncomputation = \"a.comp\"\nscale = 0\n", ["bad.toml:4:9", "not a number above 0"]),
         ("program = \"ring.prog\"\ncomputation = \"a.comp\"\nscale = [1]\n", ["bad.toml:4:9", "a number, or a text"]),
         (
             "program = \"ring.prog\"\ncomputation = \"a.comp\"\ntimes = \"men\"\n",

@@ -155,8 +155,8 @@ fn wrong_terms_are_told_with_their_place() {
     let output = desk.hayase("run wrong.toml").assert().code(2).get_output().stderr.clone();
     let text = String::from_utf8(output).unwrap();
     for (line, what) in [
-        (7, "0.5 is no latency factor"),
-        (8, "0 is no bandwidth factor"),
+        (7, "0.5 is not a latency factor"),
+        (8, "0 is not a bandwidth factor"),
         (9, "1.5 is not a fraction of a rate"),
         (10, "without weights no message has use for a weight size"),
         (11, "nothing ever moves in a window of 0 bytes"),

@@ -426,7 +426,7 @@ fn what_cannot_be_written_as_it_is_asked_for_is_refused_before_anything_is_run()
     };
     refused("sweep small.toml -o out --merge p.csv --merge p.csv", &["output-twice", "`p.csv`"]);
     refused("sweep small.toml -o out -o p.csv --merge ./p.csv", &["output-twice"]);
-    let besides = "`m1.csv` is made of results that are kept, and needs a folder besides: -o DIR";
+    let besides = "`m1.csv` is made from the results in a folder: add -o DIR";
     refused("sweep small.toml -o m1.csv", &["no folder is given for the results", besides]);
     refused("sweep small.toml --merge m1.csv", &[besides]);
     refused("sweep small.toml -o ./small.toml", &["output-is-input", "is the plan itself"]);

@@ -13,7 +13,7 @@ use super::Desk;
 fn a_compiler_that_cannot_instrument_is_named_with_those_that_can() {
     let desk = Desk::new().file("a.c", "int main(void) { return 0; }\n");
     desk.hayase("wrap true a.c").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error[unknown-compiler]: `true` is not a compiler that can instrument: it calls itself `true (GNU coreutils) 9.1`
+error[unknown-compiler]: `true` is not a compiler that can instrument: it calls itself `true (GNU coreutils) [..]`
 ...
 "#]]);
     desk.hayase("cc --compiler no-such-mpicc a.c").assert().code(2).stdout_eq("").stderr_eq(str![[r#"

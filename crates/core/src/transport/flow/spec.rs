@@ -71,7 +71,7 @@ impl FlowSpec {
         let mut diagnostics = Vec::new();
         let mut wrong = |value: &Located<f64>, is_right: bool, what: &str, wanted: &str, help: &str| {
             if !is_right {
-                let diagnostic = Diagnostic::new("wrong-value", format!("{} is no {what}", **value));
+                let diagnostic = Diagnostic::new("wrong-value", format!("{} is not a {what}", **value));
                 diagnostics.push(diagnostic.at_value(value).label(format!("{wanted} is expected")).help(help));
             }
         };
@@ -83,7 +83,7 @@ impl FlowSpec {
         wrong(&self.bandwidth_factor, is_right, "bandwidth factor", wanted, "that of SimGrid's LV08 is 0.97");
         let is_right = (0.0..=1.0).contains(&*self.cross_traffic);
         let wanted = "a number from 0 to 1";
-        wrong(&self.cross_traffic, is_right, "part of a rate", wanted, "SimGrid's is 0.05");
+        wrong(&self.cross_traffic, is_right, "fraction of a rate", wanted, "SimGrid's is 0.05");
         if self.weights.is_even() && self.weight_size.0 > 0 {
             let diagnostic = Diagnostic::new("unused-option", "without weights no message has use for a weight size");
             let help = "write `weights = \"round-trip\"`, or leave `weight-size` out";
