@@ -209,14 +209,11 @@ fn where_no_case_is_near_the_command_that_measures_it_is_said() {
     assert!(error.contains(line), "{error}");
     let run = desk.hayase("run -t slim-fly-200 -p ring --placement 0,2-199,1");
     let error = String::from_utf8(run.output().unwrap().stderr).unwrap();
-    assert!(error.contains("near: hayase accuracy -t slim-fly-200 -p ring measures it"), "{error}");
+    assert!(error.contains("measured; hayase accuracy -t slim-fly-200 -p ring measures it"), "{error}");
     let (out, error, _) =
         answered(&desk, "compare -t torus-8x8,slim-fly-200 -p all-to-all-simple-spread,ring --format json");
-    assert!(
-        error.lines().any(|said| said.starts_with("accuracy: max-min, 20 KB, regular placement, torus")),
-        "{error}"
-    );
-    assert_eq!(error.matches("no case of the map is near").count(), 1, "{error}");
+    assert!(error.lines().any(|said| said.starts_with("accuracy of torus-8x8, ")), "{error}");
+    assert_eq!(error.matches("no similar case has been measured").count(), 1, "{error}");
     assert!(json(&out)["rows"].as_array().unwrap().iter().all(|row| row["accuracy"]["model"] == "max-min"));
 }
 

@@ -178,7 +178,7 @@ fn mistakes_are_found_before_anything_is_started() {
         ("--increment xnan", "--increment: `xnan` is not a factor above 1", "--increment x2"),
         ("--increment 1B", "--increment: 1B makes more than 1000 sizes from 0 B to 4 MiB", "write 4199 B or more"),
         ("--increment x1.0001", "makes more than 1000 sizes", "or a factor, --increment x2"),
-        ("--increment 4MiB", "there are 2 sizes from 0 B to 4 MiB, and the fewest", "a smaller --increment"),
+        ("--increment 4MiB", "there are 2 sizes from 0 B to 4 MiB, and at least 4", "a smaller --increment"),
         ("--smallest 4MiB", "there is 1 size from 4MiB to 4 MiB", "a wider interval"),
     ] {
         let assert = desk.hayase(&format!("measure communication -o x.comm {words} -- true")).assert().code(2);
