@@ -83,7 +83,7 @@ fn all_mistakes_of_a_table_are_told_at_once() {
         "algorithm = \"pipelined-chain\"; size = \"1 B\"; segments = 2; segment-size = \"1 B\"",
         4,
     );
-    assert!(wrong.len() == 1 && wrong[0].contains("twice"), "{wrong:?}");
+    assert!(wrong.len() == 1 && wrong[0].contains("two ways to set the same"), "{wrong:?}");
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn what_is_wrong_with_a_graph_has_its_place() {
 
     no vertex is a node, so that there is nowhere to send from; give vertices "kind": "node", or switches "endpoints": 16
 
-    g.json:1:57: `kind` says neither node nor switch ("node" (or host, endpoint) or "switch" (or router))
+    g.json:1:57: `kind` is neither node nor switch ("node" (or host, endpoint) or "switch" (or router))
     g.json:1:76: there are two vertices with this id (already the id of a vertex above)
     g.json:1:80: this vertex has no `id` ("id" is expected)
     g.json:1:84: a vertex is an object (an object with keys is expected)
@@ -103,7 +103,7 @@ fn what_is_wrong_with_a_graph_has_its_place() {
 
     g.json:1:14: `directed` is true or false (true or false is expected)
 
-    g.json:1:66: vertex `2` does not say what it is, as others do ("kind": "node" or "switch" is expected)
+    g.json:1:66: vertex `2` has no kind, as others do ("kind": "node" or "switch" is expected)
     g.json:2:12: this edge has no bandwidth ("bandwidth": 12.5e9 or "12.5 GB/s" is expected); or give all edges one: --set topology.graph.bandwidth="12.5 GB/s"
     "#);
 }
