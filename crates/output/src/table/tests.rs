@@ -437,7 +437,7 @@ fn who_is_late_is_shown_where_it_matters_and_whom_that_delays() {
     let rows = vec![late(7, 0.04, 5), late(3, 0.001, 2), late(4, 6e-5, 1), late(9, 0.0, 0)];
     let ranks = RanksReport { late: rows, ..RanksReport::default() };
     let text = run(&Report { ranks: Some(Box::new(ranks)), ..report() }).to_string();
-    let (_, table) = text.split_once("Stragglers").unwrap();
+    let (_, table) = text.split_once("Late ranks").unwrap();
     let rows: Vec<&str> = table.lines().skip(3).take_while(|line| !line.is_empty()).collect();
     assert_eq!(rows.len(), 2, "{text}");
     assert!(rows[0].contains("0, 1, 2, ...") && rows[1].trim_start().starts_with("3 "), "{text}");
