@@ -1,7 +1,8 @@
 //! Documents: every page is in the book, every link leads somewhere.
 
 use std::fs;
-use std::path::Path;
+
+use super::house::{self, root, shown};
 
 /// Documents that are checked in addition to the pages of docs/.
 const BESIDE_DOCS: &[&str] = &[
@@ -30,19 +31,7 @@ fn documents() -> Vec<String> {
 
 /// Returns the pages of the book.
 fn pages() -> Vec<String> {
-    let (mut pages, mut folders) = (Vec::new(), vec!["docs".to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root().join(&folder)).unwrap() {
-            let name = format!("{folder}/{}", entry.unwrap().file_name().into_string().unwrap());
-            match name.ends_with(".md") {
-                true => pages.push(name),
-                false if root().join(&name).is_dir() => folders.push(name),
-                false => {}
-            }
-        }
-    }
-    pages.sort();
-    pages
+    house::files(&root().join("docs"), "md").iter().map(|page| shown(page)).collect()
 }
 
 #[test]
@@ -89,10 +78,6 @@ fn the_documents_do_not_wait_for_anything() {
             assert!(!text.contains(mark), "{document} contains {mark}");
         }
     }
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn read(document: &str) -> String {

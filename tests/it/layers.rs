@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::house::{self, root};
+
 /// Rooms of the simulator (`crates/core/src` and `src`), lowest level first. A room uses only rooms of lower
 /// levels.
 const LEVELS: &[&[&str]] = &[
@@ -251,10 +253,6 @@ mod tests { use crate::scenario::Loader; }
     assert_eq!(rooms_used(text), expected.map(|(line, room)| (line, room.to_string())));
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn level(room: &str) -> Option<usize> {
     LEVELS.iter().position(|rooms| rooms.contains(&room))
 }
@@ -274,23 +272,12 @@ fn room_of(file: &Path) -> String {
 /// Returns all Rust files below a folder except those that hold only tests: a test may set the scene with any
 /// room.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            if stem == "tests" || stem.ends_with("_tests") {
-                continue;
-            }
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
+    let is_test = |name: &Path| {
+        let stem = name.file_stem().unwrap_or_default().to_string_lossy();
+        stem == "tests" || stem.ends_with("_tests")
+    };
+    let mut files = house::files(folder, "rs");
+    files.retain(|file| !file.strip_prefix(folder).unwrap().iter().any(|part| is_test(Path::new(part))));
     files
 }
 

@@ -8,6 +8,7 @@ mod documents;
 mod farms;
 mod faults;
 mod halves;
+mod house;
 mod interference;
 mod job_weights;
 mod jobs;

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use super::house::{self, root, shown};
 
 /// First words that a doc comment does not have: a function's begins with its verb, a type's with its noun.
 const QUESTIONS: [&str; 11] =
@@ -121,30 +123,9 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the project's files with this ending, those of hidden folders and of builds left out.
+/// Returns the project's files with this ending.
 fn files(ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![root().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == ending) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
+    let found = house::files(root(), ending);
     assert!(found.len() > 20, "only {} files", found.len());
     found
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn shown(path: &Path) -> String {
-    path.strip_prefix(root()).unwrap().display().to_string()
 }
