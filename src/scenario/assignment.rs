@@ -36,13 +36,14 @@ impl Texts {
             self.diagnostics.push(unknown.at(key_at));
             return Table::new();
         }
-        self.expanded(table, 0)
+        let layer = self.expanded(table, 0);
+        self.check_choice(&layer, key.trim());
+        layer
     }
 
     /// Reports a setting of one choice where a flag makes another one: `transport.packet.buffer` under
     /// `--transport flow`.
-    pub(super) fn check_choice(&mut self, layer: &Table, assignment: &str) {
-        let key = assignment.split('=').next().unwrap_or_default().trim();
+    fn check_choice(&mut self, layer: &Table, key: &str) {
         let Some((table, _)) = key.split_once('.') else { return };
         let Some((choice, flag)) = self.flags.get(table) else { return };
         let Some(set) = chosen_key(layer, table).filter(|set| set != choice) else { return };

@@ -348,11 +348,7 @@ impl Texts {
                 };
                 self.workload_option(&flag, &key, value)
             }
-            Part::Set { flag, assignment } => {
-                let layer = self.assignment(flag, &assignment);
-                self.check_choice(&layer, &assignment);
-                layer
-            }
+            Part::Set { flag, assignment } => self.assignment(flag, &assignment),
             Part::Job { flag, text } => return self.job(flag, &text),
             Part::Slow { flag, text } => return self.slow(flag, &text),
         })

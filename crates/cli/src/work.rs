@@ -66,9 +66,13 @@ fn held(file: &Path, voice: Voice) -> Contents {
     if !is_readable || extension(file) == "json" {
         return Contents::Scenario;
     }
+    if is_rule(file) {
+        return Contents::Trace;
+    }
+    if TasksSpec::is_rule(&file_names::text_of(file)) && !file.exists() {
+        return Contents::Tasks;
+    }
     match contents(file, &mut progress::sources(voice.show)) {
-        _ if is_rule(file) => Contents::Trace,
-        _ if TasksSpec::is_rule(&file_names::text_of(file)) && !file.exists() => Contents::Tasks,
         Some(Contents::Table(table)) if table.name == "tasks" => Contents::Tasks,
         Some(Contents::Pattern) if extension(file) == "toml" => Contents::Scenario,
         found => found.unwrap_or(Contents::Scenario),

@@ -128,8 +128,7 @@ impl<'s> Reader<'s> {
         let words = kinds.unwrap_or_default().into_iter().map(|kind| match kind {
             "array" => match value.get("items").map(|items| self.form(items)) {
                 Some(Form::Plain(form)) => format!("list of {form}"),
-                Some(_) => "list".into(),
-                None => "list".to_owned(),
+                _ => "list".into(),
             },
             "integer" => "whole number".into(),
             "string" => "text".into(),
@@ -329,8 +328,8 @@ impl<'s> Reader<'s> {
                 _ => "table".into(),
             };
             let form = if list { format!("list of {form}") } else { form };
-            let about = value["description"].as_str().or_else(|| object["properties"][key]["description"].as_str());
-            let about = object["properties"][key]["description"].as_str().or(about);
+            let own = &object["properties"][key];
+            let about = own["description"].as_str().or_else(|| value["description"].as_str());
             let always = required.is_some_and(|list| list.iter().any(|word| word == key));
             let form = if always || form.is_empty() { form } else { format!("{form}, optional") };
             writeln!(self.page, "| `{key}` | {form} | {} |", cell(about.unwrap_or_default())).unwrap();
