@@ -40,7 +40,7 @@ const MOST_USED: usize = 10;
 const MOST_ON_PATH: u64 = 10_000_000;
 
 /// Largest number of messages for which the times of links (busy, number of flows) are recorded by default.
-/// Where messages are played, recording costs a tenth of the run time.
+/// Recording costs a tenth of the run time if messages are played.
 const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
 
 /// Largest number of messages for which late ranks are reported by default.

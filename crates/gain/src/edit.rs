@@ -75,7 +75,7 @@ impl<'a> Changed<'a> {
 
     /// Applies a change.
     ///
-    /// Where communications of the change would cross, the later one is posted after the end of the earlier.
+    /// If communications of the change would cross, the later one is posted after the end of the earlier.
     ///
     /// Cost: O(c log o) for c calls that change and o operations of their rank.
     ///

@@ -21,7 +21,7 @@ use crate::rng::Mix;
 /// `[routing.ugal-l]`, `[routing.ugal-g]`, `[routing.progressive]`: a shortest path or one through a random
 /// intermediate, whichever is less busy.
 ///
-/// When a message starts, one shortest path and the paths through some intermediates are drawn, as under
+/// One shortest path and the paths through some intermediates are drawn for a message that starts, as under
 /// `minimal` and `valiant-groups`. H is the number of a path's links between switches. Q is the number of
 /// messages under way on the first of them (`ugal-l`: the load that the source's switch knows) or the most on
 /// any of them (`ugal-g`). The path through the intermediate with the least `H_v Q_v` is the rival; the

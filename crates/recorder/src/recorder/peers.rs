@@ -1,7 +1,7 @@
 //! The other ranks on this machine, and a last warning to them.
 //!
-//! When one rank dies, the launcher kills the others, some with a signal that cannot be caught. So the dying
-//! rank warns them first: with SIGURG, which does nothing to a process that does not expect it. They write
+//! The launcher kills all ranks if one dies, some with a signal that cannot be caught. So the dying
+//! rank warns the others first: with SIGURG, which does nothing to a process that does not expect it. They write
 //! their data, and the dying rank waits a moment for that.
 //!
 //! A page in the folder of the run, shared by all ranks, lists the processes. Ranks on other machines are not
