@@ -81,6 +81,10 @@ pub struct ComparisonRow {
     pub bounds: Bounds,
     /// `mean makespan / largest bound`.
     pub ratio_to_bound: f64,
+    /// `mean makespan / optimum_at_least_s`, if the optimum was asked for.
+    pub ratio_to_optimum: Option<f64>,
+    /// Mean ratio to the bound of the same runs without late starts, if ranks start late by `message-jitter`.
+    pub ratio_in_step: Option<f64>,
     /// `mean makespan / smallest mean makespan of the job`, or the same ratio of the figure by which rows are
     /// ranked.
     pub ratio_to_best: f64,

@@ -23,6 +23,8 @@ pub struct JobsReport {
     pub bounds: Bounds,
     /// `makespan / largest bound`.
     pub ratio_to_bound: f64,
+    /// `makespan / optimum_at_least_s`, if the optimum was asked for.
+    pub ratio_to_optimum: Option<f64>,
     /// Channels that wait for each other, if packets block each other forever.
     pub gridlock: Option<Gridlock>,
     /// Figures that may differ from machine to machine.

@@ -13,19 +13,23 @@ mod jobs;
 mod noise;
 pub mod replay;
 mod sample;
+mod schedule;
 mod schema;
 mod skip;
 pub mod variation;
 pub mod whatif;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::engine::{Flight, Outcome, Stop};
+use crate::pattern::OrderChoice;
 use crate::units::Time;
 
 pub(crate) use crate::base::portable::student;
+pub use crate::optimum::Proof;
 pub use crate::steady::Rate;
 pub use accuracy::{
     Accuracy, AccuracyCase, AccuracyRow, ErrorRange, KnownAccuracy, LeftOut, SCHEMA as ACCURACY_SCHEMA,
@@ -45,6 +49,7 @@ pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
 pub(crate) use sample::Sample;
+pub use schedule::{SCHEMA as SCHEDULE_SCHEMA, ScheduleReport, ScheduleRow, WorstCut};
 pub(crate) use schema::find;
 pub use schema::schema;
 
@@ -118,6 +123,13 @@ pub struct Report {
     pub bounds: Bounds,
     /// `makespan / largest bound`; 1 is perfect.
     pub ratio_to_bound: f64,
+    /// `makespan / optimum_at_least_s`, if the optimum was asked for.
+    pub ratio_to_optimum: Option<f64>,
+    /// Ratio to the bound of the same run without late starts, if ranks start late by `message-jitter`: in step only.
+    pub ratio_in_step: Option<f64>,
+    /// Order of an all-to-all that follows the nodes of its ranks.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderReport>,
     /// Time that messages were under way, over the time that they would have taken alone, both summed over
     /// all messages. 1 means that no message was ever held back by another.
     pub contention: f64,
@@ -140,6 +152,24 @@ pub struct Report {
     pub ranks: Option<Box<RanksReport>>,
     /// Figures that may differ from machine to machine.
     pub meta: Meta,
+}
+
+/// Order in which an all-to-all visits the ranks.
+#[report]
+pub struct OrderReport {
+    /// Name of the order, also if it was chosen by `auto`: `node`.
+    pub order: String,
+    /// Time of each order that was tried by `auto`, with a barrier after each round and without other costs \[s\].
+    #[serde(rename = "rounds_s", skip_serializing_if = "BTreeMap::is_empty")]
+    pub rounds: BTreeMap<String, f64>,
+}
+
+impl OrderReport {
+    /// Creates the report of an order.
+    pub(crate) fn of(choice: &OrderChoice) -> Self {
+        let rounds = choice.tried.iter().map(|&(name, time_s)| (name.to_owned(), time_s)).collect();
+        Self { order: choice.name.to_owned(), rounds }
+    }
 }
 
 /// Activity of the ranks of a pattern, as [`replay::ReplayReport`] has it for a program.
@@ -224,6 +254,17 @@ pub struct Bounds {
     /// delays or latencies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_s: Option<f64>,
+    /// Time that no schedule on any routes undercuts, by the bytes that each pair of nodes exchanges. Present if
+    /// the optimum was asked for, or if a free certificate says more than injection and bisection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimum_at_least_s: Option<f64>,
+    /// Time that steady flows on the best known routes reach, with any split over routes; if the optimum was asked
+    /// for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimum_reached_s: Option<f64>,
+    /// Proof of `optimum_at_least_s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimum_certificate: Option<Proof>,
 }
 
 impl Bounds {
@@ -235,8 +276,15 @@ impl Bounds {
             ("busiest link", self.busiest_link_s),
             ("bisection", self.bisection_s),
             ("critical path", self.path_s),
+            ("optimum", self.optimum_at_least_s),
         ];
         all.into_iter().filter_map(|(name, bound)| Some((name, bound?)))
+    }
+
+    /// Returns `makespan / optimum_at_least_s`, if the optimum was asked for.
+    pub fn ratio_to_optimum(&self, makespan_s: f64) -> Option<f64> {
+        self.optimum_reached_s?;
+        self.optimum_at_least_s.filter(|&least| least > 0.0).map(|least| makespan_s / least)
     }
 
     /// Returns the largest known bound \[s\]; 0 if none is known.

@@ -1,6 +1,6 @@
 //! Results of a replayed program, as plain data.
 
-use super::{Head, Meta};
+use super::{Bounds, Head, Meta};
 use crate::program::caveats::Caveats;
 
 /// Version of the JSON format of [`ReplayReport`].
@@ -12,6 +12,10 @@ pub struct ReplayReport {
     /// Head of the report.
     #[serde(flatten)]
     pub head: Head,
+    /// Lower bounds of the makespan by the bytes that nodes exchange, if the optimum was asked for.
+    pub bounds: Option<Bounds>,
+    /// `makespan / optimum_at_least_s`, if the optimum was asked for.
+    pub ratio_to_optimum: Option<f64>,
     /// Program, by the name of its trace.
     pub program: String,
     /// Defects of the recordings that the program was made from.

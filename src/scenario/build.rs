@@ -16,6 +16,7 @@ use crate::pattern::{FabricInfo, PatternSpec};
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{RoutingSpec, may_lack_routes};
 use crate::simulation::PatternWork;
+use crate::steady::OnFabric;
 use crate::system::WorkloadSpec;
 use crate::system::{Specifications, System};
 use crate::transport::TransportSpec;
@@ -26,7 +27,8 @@ impl Workload {
         let Self { workload, pattern } = self;
         let (traffic, name) = (workload.traffic(), workload.title());
         let spec = Some(paths::settled(WorkloadSpec::Pattern(workload), sources));
-        PatternWork { pattern, name, injection: *traffic.injection, jitter: *traffic.message_jitter, spec }
+        let (jitter, barrier_cost) = (*traffic.message_jitter, *traffic.barrier_cost);
+        PatternWork { pattern, name, injection: *traffic.injection, jitter, barrier_cost, spec }
     }
 }
 
@@ -93,12 +95,38 @@ impl Sections {
         None
     }
 
+    /// Builds the workload for a fabric with its routes. A workload that knows the fabric also knows the nodes of its
+    /// ranks.
+    pub fn work_on(&self, routed: &RoutedFabric, notes: &mut Notes) -> Option<Workload> {
+        let mut placement = None;
+        if let Section::Is(WorkloadSpec::Pattern(workload), at) = &self.workload
+            && workload.knows_fabric()
+            && let ranks = workload.ranks().unwrap_or(routed.fabric.nodes())
+            && ranks > 0
+        {
+            placement = Some(self.placement(routed, ranks, Some(*at), notes)?.1);
+        }
+        let places = placement.as_ref().map(Placement::as_slice);
+        self.work(&OnFabric { places, ..routed.ground() }, notes)
+    }
+
+    fn placement(
+        &self,
+        routed: &RoutedFabric,
+        ranks: u32,
+        at: Option<Span>,
+        notes: &mut Notes,
+    ) -> Option<(PlacementSpec, Placement)> {
+        let spec = self.placement.or(|| PlacementSpec::Regular(RegularSpec {}))?;
+        let at = self.placement.span().or(at);
+        let placement = notes.build(at, |sources| spec.build(ranks, &routed.fabric, self.seed(), sources))?;
+        Some((spec, placement))
+    }
+
     /// Places `ranks` ranks on a fabric, and checks that transport and policy fit it. By default ranks are in
     /// order. Mistakes are shown at `at` if the ranks do not fit.
     pub fn place(&self, routed: RoutedFabric, ranks: u32, at: Option<Span>, notes: &mut Notes) -> Option<System> {
-        let spec = self.placement.or(|| PlacementSpec::Regular(RegularSpec {}))?;
-        let (fabric, at) = (&routed.fabric, self.placement.span().or(at));
-        let placement = notes.build(at, |sources| spec.build(ranks, fabric, self.seed(), sources))?;
+        let (spec, placement) = self.placement(&routed, ranks, at, notes)?;
         let written = Specifications { placement: Some(spec), ..Specifications::default() };
         Some(self.on_network(routed, placement, written, notes))
     }
@@ -185,7 +213,7 @@ impl Sections {
         self.check_transport(notes);
         self.check_node(notes);
         let routed = self.routed(notes)?;
-        let work = self.work(&routed.ground(), notes)?;
+        let work = self.work_on(&routed, notes)?;
         let ranks = work.pattern.ranks();
         let system = self.place(routed, ranks, self.workload.span(), notes)?;
         let system = self.estimated(self.slowed(system, ranks, &[], notes));

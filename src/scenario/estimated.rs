@@ -1,4 +1,5 @@
-//! The key `estimate`: the relative precision of the makespan if less than the exact value is enough.
+//! The keys `estimate` and `optimum`: the relative precision of the makespan if less than the exact value is enough, and
+//! that of the best possible time.
 
 use super::Loader;
 use super::read::Sections;
@@ -11,12 +12,19 @@ impl Loader {
     pub fn estimate(self, percent: &str) -> Self {
         self.set("--estimate", &format!("estimate={percent}"))
     }
+
+    /// `--optimum PERCENT`: bounds the best possible time over all routings, with this largest gap (`1%`).
+    #[must_use]
+    pub fn optimum(self, percent: &str) -> Self {
+        self.set("--optimum", &format!("optimum={percent}"))
+    }
 }
 
 impl Sections {
-    /// Returns the system with the precision that the scenario asks for.
+    /// Returns the system with the precisions that the scenario asks for.
     pub fn estimated(&self, system: System) -> System {
-        system.with_estimate(self.estimate.get().map(|target| **target))
+        let [estimate, optimum] = [&self.estimate, &self.optimum].map(|asked| asked.get().map(|target| **target));
+        system.with_estimate(estimate).with_optimum(optimum)
     }
 
     /// Returns the diagnostic for an estimate of several jobs.

@@ -95,7 +95,7 @@ impl Sections {
         let own_links = notes.links.comparison(&network.fabric, &self.link, &notes.sources);
         let system = system.with_node(node).ok()?.with_collectives(collectives).with_link_comparison(own_links);
         let work = JobsWork::new(all.into_iter().map(|built| into_job(built, &notes.sources)).collect());
-        let system = self.slowed(system, work.ranks(), &work.names_and_ranks(), notes);
+        let system = self.estimated(self.slowed(system, work.ranks(), &work.names_and_ranks(), notes));
         notes.diagnostics.extend(self.estimate_of_jobs());
         if notes.is_clean() {
             notes.diagnostics.extend(work.fits(&system).err());

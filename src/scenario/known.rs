@@ -14,7 +14,7 @@ use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 
 /// Tables and keys that a scenario can have.
-pub const KEYS: [&str; 17] = [
+pub const KEYS: [&str; 18] = [
     "seed",
     "resolution",
     "topology",
@@ -29,6 +29,7 @@ pub const KEYS: [&str; 17] = [
     "noise",
     "straggler",
     "estimate",
+    "optimum",
     "workload",
     "job",
     "files",

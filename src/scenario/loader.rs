@@ -101,6 +101,10 @@ flags! {
     size = work("--size", "size"),
     /// `--injection`: the rule by which messages are sent, for any workload.
     injection = work("--injection", "injection"),
+    /// `--order`: the order of an all-to-all, or of the tasks of a farm.
+    order = work("--order", "order"),
+    /// `--barrier-cost`: the time of each barrier between steps, for any pattern.
+    barrier_cost = work("--barrier-cost", "barrier-cost"),
     /// `--jitter`: the workload's `message-jitter`, for any workload.
     jitter = work("--jitter", "message-jitter"),
     /// `--ranks`: the number of ranks of the workload, for any pattern.

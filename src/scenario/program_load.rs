@@ -156,7 +156,7 @@ impl Sections {
                 }
                 self.work(&ranks?, notes)
             }
-            _ => self.work(&routed.as_ref()?.ground(), notes),
+            _ => self.work_on(routed.as_ref()?, notes),
         }?;
         let (ranks, program) = self.program_of(work, notes)?;
         Some((self.system(ranks, routed, notes)?, program))

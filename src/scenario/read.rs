@@ -46,6 +46,8 @@ pub(super) struct Sections {
     pub stragglers: Section<Vec<Located<StragglerSpec>>>,
     #[serde(skip_serializing_if = "Section::is_absent")]
     pub estimate: Section<Located<Target>>,
+    #[serde(skip_serializing_if = "Section::is_absent")]
+    pub optimum: Section<Located<Target>>,
     pub workload: Section<WorkloadSpec>,
     pub jobs: Section<Vec<JobSection>>,
     /// Fabrics and programs that are shared with other scenarios.
@@ -105,6 +107,7 @@ pub(super) fn sections_without_requirements(
         noise: reader.value("noise"),
         stragglers: reader.stragglers(),
         estimate: reader.value("estimate"),
+        optimum: reader.value("optimum"),
         workload: reader.workload(),
         jobs: reader.jobs(),
         shared: None,

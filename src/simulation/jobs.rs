@@ -1,5 +1,6 @@
 //! Several jobs on one fabric, each with its own ranks, start and repetitions.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
@@ -7,13 +8,14 @@ use serde_json::Value;
 use super::farm::FarmWork;
 use super::followed::{MainWatch, SharedWatch};
 use super::job_links;
+use super::optimum::Exchanged;
 use super::pattern::PatternWork;
 use super::program::ProgramWork;
 use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, time_over, without_network};
 use super::summary::Summary;
 use crate::base::Arrange;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Flight, Outcome, Stop, Watch};
+use crate::engine::{Flight, Outcome, Progress, Stop, Watch};
 use crate::farm::Dealer;
 use crate::farm::exchange::Exchange;
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
@@ -269,14 +271,17 @@ impl Simulated for JobsWork {
 
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         let mut jobs = self.jobs.clone();
-        for (index, job) in jobs.iter_mut().enumerate().filter(|(_, job)| job.task.depends_on_seed()) {
+        for (index, job) in jobs.iter_mut().enumerate() {
             let knows_fabric = matches!(job.task.spec(), Some(WorkloadSpec::Pattern(spec)) if spec.knows_fabric());
+            if !knows_fabric && !job.task.depends_on_seed() {
+                continue;
+            }
             let (ranks, mut nodes) = (job.task.ranks(), Vec::new());
             if let (Some(network), Some(joint), true) = (system.network(), system.joint(), knows_fabric) {
                 nodes = joint.in_order(index, &network.fabric, system.seed(), sources)?;
             }
             let on = system.network().filter(|_| !nodes.is_empty()).map(|network| OnNodes {
-                fabric: OnFabric { fabric: &network.fabric, router: &*network.router },
+                fabric: OnFabric { fabric: &network.fabric, router: &*network.router, places: None },
                 nodes: &nodes,
             });
             let ground: &dyn FabricInfo = on.as_ref().map_or(&ranks, |on| on);
@@ -319,8 +324,14 @@ impl Playing<'_> {
     fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
         let start = crate::base::wall_clock::now();
         let RunOptions { mut on_message, watch, alone, interference, link_use, added, .. } = options;
-        let wants_messages = on_message.is_some();
+        let exchanged = self.system.optimum().and_then(|_| Exchanged::new(self.network)).map(RefCell::new);
+        let wants_messages = on_message.is_some() || exchanged.is_some();
+        let must_end: Vec<bool> =
+            self.work.jobs.iter().flat_map(|job| vec![self.work.must_end(job); job.task.ranks() as usize]).collect();
         let mut record = |now: Time, flight: &Flight| {
+            if let Some(exchanged) = exchanged.as_ref().filter(|_| must_end[flight.send.id.src.index()]) {
+                exchanged.borrow_mut().add(flight.send.id.src, flight.send.dst, flight.send.bytes);
+            }
             if let Some(on_message) = &mut on_message {
                 on_message(&MessageRecord::delivered(now, flight));
             }
@@ -357,6 +368,11 @@ impl Playing<'_> {
         recorder.round_to_bytes(&self.network.fabric);
         let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
         let mut report = self.report(&recorder, &runs, &alone, &outcome, meta);
+        if let Some(exchanged) = exchanged.as_ref().filter(|_| report.head.status == Status::Complete) {
+            let progress = Progress { now: outcome.makespan, delivered: outcome.messages, total: outcome.messages };
+            exchanged.borrow().bound(self.system, watch, progress, &mut report.bounds);
+            report.ratio_to_optimum = report.bounds.ratio_to_optimum(report.head.makespan_s);
+        }
         if told && report.head.status == Status::Complete {
             let (matrix, to_faults) = self.work.interference(&recorder, outcome.facts.lost.as_deref(), faults);
             report.interference = Some(matrix);
@@ -434,7 +450,8 @@ impl Playing<'_> {
             }
             (JobWork::Pattern(work), _) => {
                 Box::new(move |begun| {
-                    let player = PatternPlayer::new(work.pattern.clone(), work.injection, work.jitter, seed);
+                    let player = PatternPlayer::new(work.pattern.clone(), work.injection, work.jitter, seed)
+                        .with_barrier_cost(work.barrier_cost);
                     // All times of a pattern are on the clock of all jobs, except its beginning.
                     Box::new(player.slowed(processors(Time::ZERO), begun))
                 })
@@ -543,6 +560,7 @@ impl Playing<'_> {
             interference: None,
             bounds,
             ratio_to_bound: if largest > 0.0 { makespan.seconds() / largest } else { 1.0 },
+            ratio_to_optimum: None,
             gridlock: match &outcome.stop {
                 Stop::Gridlock(gridlock) => Some(report::Gridlock {
                     packets: gridlock.packets,
@@ -609,10 +627,8 @@ impl Playing<'_> {
         let shared = fabric.links().ids().filter(|&link| !fabric.is_own(link));
         Bounds {
             injection_s: Some(recorder.ranks.ids().map(of_rank).fold(0.0, f64::max)),
-            computation_s: None,
             busiest_link_s: Some(shared.map(of_link).fold(0.0, f64::max)),
-            bisection_s: None,
-            path_s: None,
+            ..Bounds::default()
         }
     }
 

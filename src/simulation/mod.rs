@@ -12,6 +12,7 @@ mod interference;
 mod job_links;
 mod jobs;
 mod link_uses;
+mod optimum;
 mod pattern;
 mod program;
 mod program_path;
@@ -171,7 +172,7 @@ impl Work {
     /// Work that needs a network on a system without one.
     pub fn measured(&self, system: &System, watch: Option<&dyn Watch>) -> Result<Summary, Diagnostic> {
         let Self::Program(program) = self else {
-            let options = RunOptions { watch, alone: true, ..RunOptions::default() };
+            let options = RunOptions { watch, alone: true, in_step: true, ..RunOptions::default() };
             let summary = self.play(system, options)?.summary();
             let estimated = summary.estimated.clone().or_else(|| estimate::not_estimated(system, "farms and jobs"));
             return Ok(Summary { estimated, ..summary });
@@ -186,6 +187,6 @@ impl Work {
             _ => None,
         };
         let ideal = ideal.filter(|ideal| ideal.status == Status::Complete);
-        Ok(Summary { bounds: Bounds { path_s: ideal.map(|ideal| ideal.makespan_s), ..Bounds::default() }, ..played })
+        Ok(Summary { bounds: Bounds { path_s: ideal.map(|ideal| ideal.makespan_s), ..played.bounds }, ..played })
     }
 }

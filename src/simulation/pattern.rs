@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::estimate::{self, Pilot};
 use super::link_uses::LinkUses;
+use super::optimum::bound_of_pattern;
 use super::program::KEPT;
 use super::ranks::of_pattern;
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors, time_over, without_network};
@@ -20,7 +21,8 @@ use crate::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offse
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
 use crate::record::{History, PathStep, PatternRanks, Recorder, chain, critical_path};
 use crate::report::{
-    self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA,
+    self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, OrderReport, Rate, Report, Rounds,
+    SCHEMA, Status,
 };
 use crate::routing::ChoiceKind;
 use crate::sharing::SharingSpec;
@@ -70,6 +72,8 @@ pub struct PatternWork {
     pub injection: Injection,
     /// Largest start offset of a message.
     pub jitter: Time,
+    /// Time of each barrier under the rule `barrier`.
+    pub barrier_cost: Time,
     /// The pattern as a scenario describes it; `None` if it was built in code.
     pub spec: Option<WorkloadSpec>,
 }
@@ -92,9 +96,9 @@ pub struct PatternOutcome {
 impl PatternOutcome {
     /// Returns the figures that all kinds of work share.
     pub fn summary(&self) -> Summary {
-        let Report { head, meta, bounds, gridlock, .. } = &self.report;
+        let Report { head, meta, bounds, gridlock, ratio_in_step, .. } = &self.report;
         let (blocked, gridlock) = (self.blocked.clone(), gridlock.clone());
-        Summary { bounds: *bounds, blocked, gridlock, ..Summary::of(head, meta) }
+        Summary { bounds: *bounds, ratio_in_step: *ratio_in_step, blocked, gridlock, ..Summary::of(head, meta) }
     }
 }
 
@@ -110,7 +114,8 @@ impl PatternWork {
 
     /// Creates the work of this pattern under an injection rule.
     pub fn new(pattern: Arc<dyn Pattern>, name: impl Into<String>, injection: Injection) -> Self {
-        Self { pattern, name: name.into(), injection, jitter: Time::ZERO, spec: None }
+        let name = name.into();
+        Self { pattern, name, injection, jitter: Time::ZERO, barrier_cost: Time::ZERO, spec: None }
     }
 
     /// Returns the pattern as a scenario describes it.
@@ -200,9 +205,10 @@ impl Simulated for PatternWork {
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         let mut work = self.clone();
         if let (Some(spec), Some(network)) = (self.pattern_spec(), system.network())
-            && spec.depends_on_seed()
+            && (spec.depends_on_seed() || spec.knows_fabric())
         {
-            let ground = OnFabric { fabric: &network.fabric, router: &*network.router };
+            let places = Some(network.placement.as_slice());
+            let ground = OnFabric { fabric: &network.fabric, router: &*network.router, places };
             work.pattern = spec.build(&ground, system.seed(), sources)?;
         }
         Ok(work)
@@ -247,8 +253,8 @@ impl Playing<'_> {
     /// Runs the pattern.
     fn run(&self, options: RunOptions<'_>) -> PatternOutcome {
         let start = crate::base::wall_clock::now();
-        let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } =
-            options;
+        let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, .. } = options;
+        let RunOptions { watch, added, in_step, .. } = options;
         let wants_messages = on_message.is_some();
         // An estimate does not play the whole pattern, so it has no late ranks.
         let wanted = self.estimate_target();
@@ -311,13 +317,23 @@ impl Playing<'_> {
         let path = if is_whole && !has_lost { self.path(&recorder, watch) } else { None };
         // The run adds in another order, so this sum may exceed it in the last bits.
         let path = path.map(|path| path.min(outcome.makespan));
-        let bounds = self.bounds(&recorder, bisection, &links, path);
+        let mut bounds = self.bounds(&recorder, bisection, &links, path);
+        if is_whole {
+            bound_of_pattern(&*self.work.pattern, self.network, self.system, watch, &mut bounds);
+        }
         let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
         let mut report = self.report(&recorder, &outcome, bounds, &links, meta);
         if let Some(estimate) = estimated.as_ref().and_then(Estimated::estimate) {
             self.extrapolate(&mut report, estimate, &recorder);
         }
         report.head.estimated = estimated;
+        if in_step && self.work.jitter > Time::ZERO && report.head.status == Status::Complete {
+            let work = PatternWork { jitter: Time::ZERO, ..self.work.clone() };
+            let alone = Playing { work: &work, ..*self }.run(RunOptions { watch, ..RunOptions::default() });
+            report.ratio_in_step = Some(alone.report)
+                .filter(|alone| alone.head.status == Status::Complete)
+                .map(|alone| alone.ratio_to_bound);
+        }
         let done = outcome.stop == Stop::Done;
         let (mut history, mut steps) = (None, None);
         if let Some(seen) = seen.filter(|_| done) {
@@ -376,7 +392,7 @@ impl Playing<'_> {
         let processors = processors(self.system, self.work.pattern.ranks(), added);
         let player =
             PatternPlayer::new(self.work.pattern.clone(), self.work.injection, self.work.jitter, self.system.seed());
-        player.slowed(processors, Time::ZERO)
+        player.with_barrier_cost(self.work.barrier_cost).slowed(processors, Time::ZERO)
     }
 
     /// Returns the relative precision asked for if the makespan may be estimated, or the reason why it cannot
@@ -450,6 +466,7 @@ impl Playing<'_> {
         };
         let plain = !self.network.faults_concern_runs()
             && self.work.jitter == Time::ZERO
+            && self.work.barrier_cost == Time::ZERO
             && self.network.resolution == Time::ZERO
             && self.network.transport.is_plain_flow()
             && !self.network.fabric.limits_messages();
@@ -486,6 +503,9 @@ impl Playing<'_> {
             bandwidth_per_node_bps: bandwidth_bps / f64::from(self.work.pattern.ranks().max(1)),
             bounds,
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
+            ratio_to_optimum: bounds.ratio_to_optimum(makespan_s),
+            ratio_in_step: None,
+            order: self.work.pattern.order().map(OrderReport::of),
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
             links: links.most_delayed(MOST_USED),
             delays: links.delays(),
@@ -623,6 +643,7 @@ impl Playing<'_> {
             busiest_link_s: Some(links.busiest_s()),
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             path_s: path.map(Time::seconds),
+            ..Bounds::default()
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::optimum::Exchanged;
 use super::ranks::{breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors};
 use super::summary::Summary;
@@ -26,7 +27,7 @@ use crate::program::start_up::StartUp;
 use crate::program::{Mark, Op, Program, Wildcards};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
-use crate::report::{FaultsReport, Head, Meta, Status, Stopped};
+use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
 use crate::system::System;
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
@@ -139,18 +140,18 @@ impl ProgramWork {
         if let Some(spec) = self.drawn_data() {
             work.program = Arc::new(assemble(spec, seed, sources)?.program);
         }
-        if let Some(spec) = self.random_pattern() {
+        if let Some(spec) = self.varying_pattern() {
             work.program = Arc::new(calls_of(&*spec.build(ground, seed, sources)?, spec, seed)?);
         }
         Ok(work)
     }
 
-    /// Returns the pattern that the program comes from, if it depends on the seed.
-    fn random_pattern(&self) -> Option<&PatternSpec> {
+    /// Returns the pattern that the program comes from, if it depends on the seed or on the placement.
+    fn varying_pattern(&self) -> Option<&PatternSpec> {
         match &self.spec {
             Some(WorkloadSpec::Pattern(pattern)) => {
-                let jitter = *pattern.traffic().message_jitter > Time::ZERO;
-                (jitter || pattern.depends_on_seed()).then_some(pattern)
+                let varies = has_jitter(pattern) || pattern.depends_on_seed() || pattern.knows_fabric();
+                varies.then_some(pattern)
             }
             _ => None,
         }
@@ -173,7 +174,17 @@ impl ProgramWork {
 /// A pattern whose messages cannot be sent by calls.
 pub(crate) fn calls_of(pattern: &dyn Pattern, spec: &PatternSpec, seed: u64) -> Result<Program, Vec<Diagnostic>> {
     let traffic = spec.traffic();
+    if *traffic.barrier_cost > Time::ZERO {
+        let message = "`barrier-cost` has no meaning on nodes with costs: there a barrier is a collective of its ranks";
+        let mistake = Diagnostic::new("unused-option", message).at_value(&traffic.barrier_cost);
+        return Err(vec![mistake.help("leave it out; [collectives] chooses the algorithm of the barrier")]);
+    }
     as_program(pattern, *traffic.injection, *traffic.message_jitter, seed)
+}
+
+/// Returns true if ranks of the pattern start at random times.
+fn has_jitter(pattern: &PatternSpec) -> bool {
+    *pattern.traffic().message_jitter > Time::ZERO
 }
 
 impl Simulated for ProgramWork {
@@ -217,14 +228,19 @@ impl Simulated for ProgramWork {
     }
 
     fn depends_on_seed(&self) -> bool {
-        self.random_pattern().is_some() || self.drawn_data().is_some()
+        self.varying_pattern().is_some_and(|pattern| pattern.depends_on_seed() || has_jitter(pattern))
+            || self.drawn_data().is_some()
     }
 
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         // Without a network the number of ranks comes from the pattern.
         let ranks = self.program.ranks();
         let network = system.network();
-        let on = network.map(|network| OnFabric { fabric: &network.fabric, router: &*network.router });
+        let on = network.map(|network| OnFabric {
+            fabric: &network.fabric,
+            router: &*network.router,
+            places: Some(network.placement.as_slice()),
+        });
         let ground: &dyn FabricInfo = on.as_ref().map_or(&ranks, |on| on);
         self.with_seed_among(ground, system.seed(), sources)
     }
@@ -281,7 +297,8 @@ impl Playing<'_> {
         let program = unpinned.as_ref().unwrap_or(&work.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
         // Messages are observed only if something needs them.
-        let looks_on = pinned > 0 || keeps || on_transfer.is_some();
+        let exchanged = system.optimum().and_then(|_| Exchanged::new(system.network()?)).map(RefCell::new);
+        let looks_on = pinned > 0 || keeps || on_transfer.is_some() || exchanged.is_some();
         let mut see_transfer = |transfer: &Transfer| {
             if pinned > 0
                 && let Some((op, sent)) = self.open_receive(transfer)
@@ -291,6 +308,9 @@ impl Playing<'_> {
             }
             if keeps {
                 history.borrow_mut().transfer(transfer);
+            }
+            if let Some(exchanged) = &exchanged {
+                exchanged.borrow_mut().add(transfer.src, transfer.dst, transfer.bytes);
             }
             if let Some(on_transfer) = &mut on_transfer {
                 on_transfer(transfer);
@@ -359,6 +379,14 @@ impl Playing<'_> {
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
         let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
+        if let Some(exchanged) = exchanged.as_ref().filter(|_| whole) {
+            let (now, messages) = (makespan, played.messages);
+            let progress = Progress { now, delivered: messages, total: messages };
+            let mut bounds = Bounds::default();
+            exchanged.borrow().bound(system, watch, progress, &mut bounds);
+            report.ratio_to_optimum = bounds.ratio_to_optimum(makespan.seconds());
+            report.bounds = Some(bounds);
+        }
         report.head.faults = system.network().and_then(|network| FaultsReport::of_run(network, mishaps.as_deref()));
         self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {
@@ -425,6 +453,8 @@ impl Playing<'_> {
                 fingerprint: fingerprint(played.ranks.iter().flat_map(spent)),
                 ..Head::of_run(SCHEMA, self.work.to_json(self.system), status, ran)
             },
+            bounds: None,
+            ratio_to_optimum: None,
             program: format!(
                 "{} ({}, {} operations)",
                 self.work.name,

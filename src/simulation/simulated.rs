@@ -44,6 +44,8 @@ pub struct RunOptions<'a> {
     pub added: Option<Arc<Added>>,
     /// Set to record the time that the messages of each job lose to those of other jobs.
     pub interference: bool,
+    /// Set to run a pattern whose ranks start late once more without that, for its ratio to the bound in step.
+    pub in_step: bool,
     /// Watch that follows the progress and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }

@@ -17,6 +17,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Lower bounds of the makespan. A farm has only its largest bound, as the critical path.
     pub bounds: Bounds,
+    /// Ratio to the bound of the same run without late starts, if it was asked for.
+    pub ratio_in_step: Option<f64>,
     /// Number of events, a measure of the cost of the run.
     pub events: u64,
     /// Number of links crossed by packets, if messages are packets and crossings are counted.
@@ -50,6 +52,7 @@ impl Summary {
             messages: head.messages,
             bytes: head.bytes,
             bounds: Bounds::default(),
+            ratio_in_step: None,
             events: meta.events,
             packet_hops: meta.packet_hops,
             fingerprint: head.fingerprint.clone(),

@@ -8,6 +8,7 @@ mod amount;
 mod mistakes;
 pub mod plan;
 mod runs;
+pub mod schedule;
 pub mod sweep;
 
 pub use amount::{Amount, Unit};

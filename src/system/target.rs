@@ -1,11 +1,12 @@
-//! Precision asked for a makespan.
+//! Precision asked for a makespan, or for its lower bound.
 
 use std::fmt;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Half of the interval that an estimate may leave, relative to the makespan: from 0.01 % to 50 %.
+/// Relative precision: half of the interval that an estimate may leave, or the gap between the bounds of an optimum;
+/// from 0.01 % to 50 %.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Target(f64);
 
@@ -26,9 +27,7 @@ impl Target {
         };
         match number.parse::<f64>() {
             Ok(value) if RANGE.contains(&(value / unit)) => Ok(Self(value / unit)),
-            Ok(_) => {
-                Err(format!("`{text}` is not an error of an estimate; write one from 0.01 % to 50 %, such as \"1 %\""))
-            }
+            Ok(_) => Err(format!("`{text}` is no relative precision; write one from 0.01 % to 50 %, such as \"1 %\"")),
             Err(_) => {
                 Err(format!("`{text}` is not a fraction of a makespan; write one from 0.01 % to 50 %, such as \"1 %\""))
             }

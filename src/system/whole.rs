@@ -38,6 +38,7 @@ pub struct System {
     own_links: Option<String>,
     noise: NoiseTables,
     estimate: Option<Target>,
+    optimum: Option<Target>,
 }
 
 /// Specifications of a network that was built from them; empty for a network that was built in code. Reports
@@ -73,6 +74,7 @@ struct ScenarioFile<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     straggler: &'a [Located<StragglerSpec>],
     estimate: Option<Target>,
+    optimum: Option<Target>,
 }
 
 impl Default for System {
@@ -88,6 +90,7 @@ impl Default for System {
             own_links: None,
             noise: NoiseTables::default(),
             estimate: None,
+            optimum: None,
         }
     }
 }
@@ -139,6 +142,17 @@ impl System {
     /// Returns the precision asked for the makespan; `None` for an exact makespan.
     pub fn estimate(&self) -> Option<Target> {
         self.estimate
+    }
+
+    /// Returns the same system with this largest gap of the best possible time.
+    #[must_use]
+    pub fn with_optimum(self, optimum: Option<Target>) -> Self {
+        Self { optimum, ..self }
+    }
+
+    /// Returns the largest gap between the bounds of the best possible time, if that time is asked for.
+    pub fn optimum(&self) -> Option<Target> {
+        self.optimum
     }
 
     /// Returns the tables of slow processors.
@@ -349,6 +363,7 @@ impl System {
             noise: self.noise.noise.as_ref(),
             straggler: &self.noise.stragglers,
             estimate: self.estimate,
+            optimum: self.optimum,
         };
         let mut value = serde_json::to_value(file).unwrap_or_default();
         drop_nulls(&mut value);

@@ -24,6 +24,7 @@ use super::rates::RatesArgs;
 use super::record::args::RecordArgs;
 use super::replay::args::ReplayArgs;
 use super::run::RunArgs;
+use super::schedule::ScheduleArgs;
 use super::sweep::args::SweepArgs;
 use super::throughput::ThroughputArgs;
 use super::topology::TopologyVerb;
@@ -131,6 +132,8 @@ pub enum Verb {
     /// Compute the throughput of a fabric under steady traffic: the share of their bandwidth that all nodes
     /// can use, and the bottleneck link.
     Throughput(InOurWords<ThroughputArgs>),
+    /// Schedule a collective operation near its best possible time, beside the usual algorithms.
+    Schedule(Box<InOurWords<ScheduleArgs>>),
     /// Predict the run time of a program from data sets that were measured once.
     Predict(Box<InOurWords<PredictArgs>>),
     /// Make, show and extend the data sets of a prediction: program data and computation data.

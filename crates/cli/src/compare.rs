@@ -15,6 +15,7 @@ use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, 
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
 use hayase::faults::part;
+use hayase::pattern::Order;
 use hayase::report::RankBy;
 use hayase::sweep::{Axis, Point, Sweep, SweepError};
 use hayase::units::Bandwidth;
@@ -88,6 +89,9 @@ pub struct CompareArgs {
     /// Injection rules to compare: queue, sendrecv, barrier, left, all, window=K.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub injection: Vec<String>,
+    /// Orders of an all-to-all to compare: rank, node, slot, stride, sign, digit, reflect, random, auto; or all.
+    #[arg(long, value_name = "ORDER,...", value_delimiter = ',')]
+    pub order: Vec<String>,
     /// Machines to compare: names or files.
     #[arg(short, long, value_name = "M,...", value_delimiter = ',')]
     pub machine: Vec<String>,
@@ -104,6 +108,10 @@ pub struct CompareArgs {
     /// beginning of each run. Work that is not alike from step to step is run in full.
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub estimate: Option<String>,
+    /// Bound the best possible time over all routings with this largest gap (default 1%), and compare the makespan with
+    /// it.
+    #[arg(long, value_name = "GAP", num_args = 0..=1, default_missing_value = "1%")]
+    pub optimum: Option<String>,
     /// Rank rows by makespan, or by slowdown (for jobs: the largest slowdown of a job against running alone).
     #[arg(long, value_name = "FIGURE", default_value = "makespan", hide_default_value = true)]
     pub rank: Rank,
@@ -249,12 +257,19 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     base = CommonArgs { seed: None, ..args.common.clone() }.on(args.messages.on(base));
     base = args.job.iter().fold(base, |base, job| base.job(job));
     base = args.estimate.iter().fold(base, |base, percent| base.estimate(percent));
+    base = args.optimum.iter().fold(base, |base, gap| base.optimum(gap));
     let seeds = match (args.common.seed, args.seeds) {
         // The seed of the scenario file.
         (None, None) => Vec::new(),
         (first, count) => seeds(first.unwrap_or(1), count)?,
     };
     let (topologies, faults) = (rejoined(&args.topology), faults(&args.faults));
+    let orders = match args.order.as_slice() {
+        [all] if all == "all" => {
+            Order::ALL.iter().filter(|order| **order != Order::Auto).map(Order::to_string).collect()
+        }
+        listed => listed.to_vec(),
+    };
     let listed = [
         (Axis::Topology, topologies.as_slice()),
         (Axis::Machine, &args.machine),
@@ -263,9 +278,11 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         (Axis::Transport, &args.transport),
         (Axis::Routing, &args.routing),
         (Axis::Injection, &args.injection),
+        (Axis::Order, &orders),
         (Axis::Faults, &faults),
     ];
     Ok(Sweep {
+        fitting_orders: args.order == ["all"],
         title: title(args.scenario.as_deref(), &args.topology, &args.pattern),
         base,
         axes: axes(listed, &args.vary, &args.pattern),

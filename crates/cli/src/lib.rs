@@ -51,6 +51,7 @@ mod routes;
 mod run;
 pub mod runner;
 mod scenario;
+mod schedule;
 mod seeds;
 mod shown;
 mod sweep;
@@ -135,6 +136,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Sweep(args) => sweep::sweep(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
         Verb::Throughput(args) => throughput::throughput(args, voice),
+        Verb::Schedule(args) => schedule::schedule(args, voice),
         Verb::Calibrate(args) => calibrate::calibrate(args, voice),
         Verb::Measure(verb) => measure::measure(verb, voice),
         Verb::MeasureAgent(args) => measure::agent(args),

@@ -86,6 +86,10 @@ pub struct RunArgs {
     /// beginning. Work that is not alike from step to step is run in full.
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "Scenario")]
     pub estimate: Option<String>,
+    /// Bound the best possible time over all routings with this largest gap (default 1%), and compare the makespan with
+    /// it.
+    #[arg(long, value_name = "GAP", num_args = 0..=1, default_missing_value = "1%", help_heading = "Scenario")]
+    pub optimum: Option<String>,
     /// Number of seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
@@ -109,6 +113,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     let loader = args.of_kind.on(args.traffic.on(loader));
     let loader = args.job.iter().fold(loader, |loader, job| loader.job(job));
     let loader = args.estimate.iter().fold(loader, |loader, percent| loader.estimate(percent));
+    let loader = args.optimum.iter().fold(loader, |loader, gap| loader.optimum(gap));
     let named = args.work.first().map_or(Path::new(""), PathBuf::as_path);
     let loaded = loader.load_all().map_err(|invalid| work::with_hints(invalid, named))?;
     estimate::say(&loaded, voice);

@@ -119,7 +119,8 @@ impl Answering for PatternWork {
         let usual = self.usual();
         let keep = wants("timeline.svg") || wants("path.csv");
         let link_use = wants("links.csv") || usual.link_use;
-        RunOptions { link_use, late: usual.late || keep || wants("ranks.csv"), keep, ..RunOptions::default() }
+        let late = usual.late || keep || wants("ranks.csv");
+        RunOptions { link_use, late, keep, in_step: true, ..RunOptions::default() }
     }
 
     fn complete(scenario: &Scenario<Self>, head: &mut Head) {

@@ -178,13 +178,22 @@ pub struct MessageArgs {
     /// Start each rank at a random time from 0 to this: "1 us".
     #[arg(long, value_name = "TIME")]
     pub jitter: Option<String>,
+    /// Time of the barrier after each step with --injection barrier (default 0): "5 us".
+    #[arg(long, value_name = "TIME")]
+    pub barrier_cost: Option<String>,
 }
 
 impl MessageArgs {
     /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
         let ranks = self.ranks.map(|ranks| ranks.to_string());
-        with(loader, [(&self.size, Loader::size as Set), (&ranks, Loader::ranks), (&self.jitter, Loader::jitter)])
+        let set = [
+            (&self.size, Loader::size as Set),
+            (&ranks, Loader::ranks),
+            (&self.jitter, Loader::jitter),
+            (&self.barrier_cost, Loader::barrier_cost),
+        ];
+        with(loader, set)
     }
 }
 

@@ -1,12 +1,13 @@
 //! `hayase throughput`: share of their bandwidth that nodes can use under steady traffic, by counting loads
 //! and by simulation.
 
+use std::io::Write;
 use std::num::NonZeroU32;
 
 use clap::Args;
 use serde_json::json;
 
-use super::files::names;
+use super::files::{kind_of, names};
 use super::options::{Offer, OutputArgs};
 use super::play::Onlooker;
 use super::runner::Looking;
@@ -14,15 +15,17 @@ use super::scenario::{FabricArgs, SetArgs};
 use super::seeds::seeds;
 use super::{End, Failure, Voice, asked, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use hayase::engine::Progress;
 use hayase::report::FaultsReport;
 use hayase::routing::ChoiceKind;
 use hayase::scenario::RoutedFabric;
 use hayase::steady as throughput;
 use hayase::steady::steady;
-use hayase::steady::{Steady, SteadyOptions};
-use hayase::steady::{Throughput, Traffic};
-use hayase::system::System;
-use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed};
+use hayase::steady::{BestThroughput, Steady, SteadyOptions, Throughput, Traffic, WeightedPath};
+use hayase::system::{System, Target};
+use hayase::units::{Bandwidth, Time};
+use hayase_output::csv;
+use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed, percent};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +33,7 @@ Examples:
   hayase throughput -t torus-8x8 --traffic uniform --routing spray
   hayase throughput -t dragonfly.toml --traffic adversarial=1 --routing valiant-groups --format json
   hayase throughput -t dragonfly-72 --traffic adversarial=1 --routing ugal-l --simulate
+  hayase throughput -t dragonfly-72 --traffic adversarial=1 --optimum -o paths.csv
 
 You supply: dragonfly.toml (a file with a [topology.*] table)
 
@@ -51,7 +55,10 @@ With --simulate every node keeps --under-way messages under way, as flows with e
 sharing. Adaptive routing rules need it, because they have no loads to count. A bottleneck with m
 messages under way on average is idle for about 1/(m + 1) of the time.
 
-Files (-o): x.json";
+With --optimum, the throughput over all routings with any split over paths is bounded from both
+sides, and the proof of the upper bound is named. `--routing paths:paths.csv` plays its routes.
+
+Files (-o): x.json, paths.csv (the routes of the optimum)";
 
 /// `hayase throughput`.
 #[derive(Args, Debug)]
@@ -93,13 +100,19 @@ pub struct ThroughputArgs {
     /// messages as are under way (default 20).
     #[arg(long, value_name = "N", requires = "simulate")]
     pub rounds: Option<NonZeroU32>,
+    /// Bound the throughput over all routings with this largest gap (default 1%).
+    #[arg(long, value_name = "GAP", num_args = 0..=1, default_missing_value = "1%")]
+    pub optimum: Option<String>,
+    /// Show the optimum after one more cable, for the ten best of up to 24 cables across the cut that binds.
+    #[arg(long, requires = "optimum")]
+    pub cables: bool,
     /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> =
-    Offer::new("throughput", names!["x.json"]).without_csv("a throughput is a few figures; take --format json");
+const OFFER: Offer<&str> = Offer::new("throughput", names!["paths.csv", "x.json"])
+    .without_csv("a throughput is a few figures; take --format json");
 
 /// Counts the loads and prints the throughput.
 pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
@@ -142,8 +155,8 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         placed(vec![mistake], at, sources)
     };
     let adapts = network.router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Adaptive);
-    let counted = match throughput::throughput(&network.fabric, &*network.router, &traffic, seeds) {
-        Err(_) if args.simulate && adapts => None,
+    let counted = match throughput::throughput(&network.fabric, &*network.router, &traffic, seeds.clone()) {
+        Err(_) if (args.simulate || args.optimum.is_some()) && adapts => None,
         counted => Some(counted.map_err(mistaken)?),
     };
     let steady = args.simulate.then(|| simulated(args, &network, &traffic, first, voice)).transpose();
@@ -151,6 +164,16 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         Err(mistake) if mistake.code == "interrupted" => return Ok(End::Interrupted),
         steady => steady.map_err(mistaken)?,
     };
+    let best = args.optimum.as_deref().map(|gap| optimum(args, gap, &network, &traffic, &seeds, voice)).transpose()?;
+    let (best, paths) = match best {
+        Some(Err(mistake)) => return Err(mistaken(mistake).into()),
+        Some(Ok((best, paths))) => (Some(best), paths),
+        None => (None, Vec::new()),
+    };
+    if best.is_none() && args.out.output.iter().any(|path| kind_of(path, OFFER.names) == Ok("paths.csv")) {
+        let message = "paths.csv has the routes of the optimum, which is not asked for";
+        return Err(Diagnostic::new("unknown-output", message).help("write --optimum, or leave it out").into());
+    }
     let mut answer = json!({
         "schema": "hayase-throughput-1",
         "fabric": network.fabric.to_string(),
@@ -170,9 +193,14 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if let (Some(answer), Some(steady)) = (answer.as_object_mut(), &steady) {
         answer.insert("simulated".to_owned(), serde_json::to_value(steady).unwrap_or_default());
     }
+    let figures = serde_json::to_value(&best).unwrap_or_default();
+    if let (Some(answer), Some(figures)) = (answer.as_object_mut(), figures.as_object()) {
+        answer.extend(figures.clone());
+    }
     let title = format!("{}, {}, routing {}", network.fabric, args.traffic, network.routing.name());
-    let page = || page(&title, &traffic, counted.as_ref(), steady.as_ref());
-    args.out.deliver(args.out.open(&OFFER)?, page, &answer, &[])?;
+    let page = || page(&title, &traffic, counted.as_ref(), steady.as_ref(), best.as_ref());
+    let write_paths = |w: &mut dyn Write| csv::paths(&paths, &network.fabric, w);
+    args.out.deliver(args.out.open(&OFFER)?, page, &answer, &[("paths.csv", &write_paths)])?;
     Ok(End::Done)
 }
 
@@ -202,8 +230,38 @@ fn simulated(
     Onlooker::new(voice).run(|watch| steady(&network.network(), traffic, &options, Some(watch)))
 }
 
+/// Throughput over all routings with its routes, or the mistake that the traffic has.
+type Best = Result<(BestThroughput, Vec<WeightedPath>), Diagnostic>;
+
+/// Bounds the throughput over all routings; Ctrl-C ends it with the bounds so far.
+fn optimum(
+    args: &ThroughputArgs,
+    gap: &str,
+    network: &RoutedFabric,
+    traffic: &Traffic,
+    seeds: &[u64],
+    voice: Voice,
+) -> Result<Best, Failure> {
+    let gap = Target::parse(gap).map_err(|message| Diagnostic::new("wrong-value", format!("--optimum: {message}")))?;
+    let best = Onlooker::new(voice).run(|watch| {
+        let mut go_on = |least: f64, reached: f64| {
+            watch.outlook(reached / least - 1.0);
+            watch.tick(Progress { now: Time::ZERO, delivered: 0, total: 0 })
+        };
+        let (fabric, router) = (&network.fabric, &*network.router);
+        throughput::best_throughput(fabric, router, traffic, seeds.iter().copied(), gap.part(), args.cables, &mut go_on)
+    });
+    Ok(best)
+}
+
 /// Returns the result for a terminal.
-fn page(title: &str, traffic: &Traffic, counted: Option<&Throughput>, steady: Option<&Steady>) -> Answer {
+fn page(
+    title: &str,
+    traffic: &Traffic,
+    counted: Option<&Throughput>,
+    steady: Option<&Steady>,
+    best: Option<&BestThroughput>,
+) -> Answer {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", table::printable(title)));
     if let Some(steady) = steady {
@@ -217,7 +275,10 @@ fn page(title: &str, traffic: &Traffic, counted: Option<&Throughput>, steady: Op
             text.push_str("\nBy counting loads:\n");
         }
     }
-    let Some(counted) = counted else { return text };
+    let Some(counted) = counted else {
+        best.into_iter().for_each(|best| write_best(&mut text, best, None));
+        return text;
+    };
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<16}{value}\n"));
     let spread = |deviation: f64| format!(" +- {} over {} seeds", fixed(deviation, 4), counted.seeds);
     let meaning = match traffic {
@@ -236,12 +297,42 @@ fn page(title: &str, traffic: &Traffic, counted: Option<&Throughput>, steady: Op
         let link = table::printable(&bottleneck.link);
         line("bottleneck", format!("{link} ({}), load {}", bottleneck.kind, fixed(bottleneck.load, 6)));
     }
+    if let Some(best) = best {
+        write_best(&mut text, best, Some(counted.throughput));
+    }
     text.push_str("\n");
-    let mut grid = Grid::new().text("links").number("largest load").number("mean load");
+    let grid = Grid::new().text("links").number("largest load").number("mean load");
+    let mut grid = if best.is_some() { grid.number("largest load of the optimum") } else { grid };
     for (kind, load) in &counted.largest_load {
         let mean = counted.mean_load.get(kind).copied().unwrap_or_default();
-        grid.row([kind.clone(), fixed(*load, 6), fixed(mean, 6)]);
+        let of_best = best.map(|best| fixed(best.optimum_largest_load.get(kind).copied().unwrap_or_default(), 6));
+        grid.row([kind.clone(), fixed(*load, 6), fixed(mean, 6)].into_iter().chain(of_best));
     }
     text.table(grid);
+    if let Some(best) = best.filter(|best| !best.cables.is_empty()) {
+        text.push_str("\n");
+        text.title("One more cable");
+        let mut grid = Grid::new().text("from").text("to").number("bandwidth").number("optimum").number("at most");
+        for cable in &best.cables {
+            let bandwidth = Bandwidth::from_bytes_per_second(cable.bandwidth_bps).to_string();
+            let [reached, at_most] =
+                [cable.optimum_throughput, cable.optimum_throughput_at_most].map(|value| fixed(value, 6));
+            grid.row([cable.from.clone(), cable.to.clone(), bandwidth, reached, at_most]);
+        }
+        text.table(grid);
+    }
     text
+}
+
+/// Writes the throughput over all routings, and how far the routing rule is from it.
+fn write_best(text: &mut Answer, best: &BestThroughput, counted: Option<f64>) {
+    let (reached, at_most) = (best.optimum_throughput, best.optimum_throughput_at_most);
+    let range = match at_most <= reached * (1.0 + 1e-9) {
+        true => format!("exactly {}", fixed(reached, 6)),
+        false => format!("{} to {}", fixed(reached, 6), fixed(at_most, 6)),
+    };
+    let share =
+        counted.map_or_else(String::new, |counted| format!("; the rule reaches {}", percent(counted / at_most)));
+    text.push_str(&format!("{:<16}{range} over all routings{share}\n", "optimum"));
+    text.push_str(&format!("{:<16}{}\n", "proof", table::printable(&best.optimum_proof)));
 }

@@ -53,7 +53,11 @@ pub struct WorkArgs {
 /// makes them optional.
 pub fn unlisted() -> impl FnMut(Arg) -> Arg {
     let options = WorkArgs::augment_args(Command::new(""));
-    move |option| match options.get_arguments().any(|other| other.get_id() == option.get_id()) {
+    // Patterns have an order, too.
+    let is_hidden = move |option: &Arg| {
+        option.get_id() != "order" && options.get_arguments().any(|other| other.get_id() == option.get_id())
+    };
+    move |option| match is_hidden(&option) {
         true => option.hide(true).required(false),
         false => option,
     }

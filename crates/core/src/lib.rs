@@ -17,6 +17,7 @@ pub mod network;
 #[cfg(feature = "simulator")]
 pub mod node;
 pub mod noise;
+pub mod optimum;
 pub mod pattern;
 pub mod placement;
 #[cfg(feature = "simulator")]

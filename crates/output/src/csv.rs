@@ -9,7 +9,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::columns;
+use hayase::columns::Columns;
 use hayase::columns::csv::{Lines, write};
+use hayase::fabric::Fabric;
 use hayase::player::{Activity, Transfer};
 use hayase::program::Program;
 use hayase::record::{Matrix, PathStep};
@@ -19,6 +21,7 @@ use hayase::report::{
     Accuracy, Benchmark, Comparison, FarmReport, JobsLink, JobsReport, LinkUse, MessageRecord, NoiseReport, PlanReport,
     Rate,
 };
+use hayase::steady::WeightedPath;
 
 pub use beside::MessagesBeside;
 pub use jobs::JobMessages;
@@ -31,6 +34,19 @@ pub type Transfers<W> = Lines<'static, Transfer, W>;
 
 /// Writer of the activities of ranks, as they end.
 pub type Activities<W> = Lines<'static, Activity, W>;
+
+/// Writes weighted paths, as `--routing paths:FILE` reads them.
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn paths<W: Write>(paths: &[WeightedPath], fabric: &Fabric, writer: W) -> io::Result<()> {
+    let columns = Columns::<WeightedPath>::new()
+        .words("src", |path| fabric.vertex_name(path.src))
+        .words("dst", |path| fabric.vertex_name(path.dst))
+        .id("weight", |path| path.weight)
+        .words("path", |path| fabric.path_name(&path.links));
+    write(columns, paths, writer)
+}
 
 /// Begins a table of messages.
 ///

@@ -70,6 +70,10 @@ struct ScenarioFile {
     /// simulated in full (default: exact); "1 %"
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimate: Option<Target>,
+    /// Largest gap between the bounds of the best possible time over all routings, from 0.01 % to 50 %; the report
+    /// then has both bounds and the ratio to the optimum (default: not computed); "1 %"
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    optimum: Option<Target>,
     /// Workload: the messages of the ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workload: Option<WorkloadSpec>,

@@ -19,6 +19,8 @@ pub enum Axis {
     Routing,
     /// Injection rules.
     Injection,
+    /// Orders of an all-to-all, or of the tasks of a farm.
+    Order,
     /// Faults: parts of the cables, or names; `0` for no faults, the baseline of the others.
     Faults,
     /// Any key of a scenario.
@@ -47,6 +49,7 @@ impl Axis {
             Self::Transport => loader.transport(value),
             Self::Routing => loader.routing(value),
             Self::Injection => loader.injection(value),
+            Self::Order => loader.order(value),
             Self::Faults => loader.faults(value),
             Self::Key(key) => match key.as_str() {
                 // The words of the command line, as in plans.

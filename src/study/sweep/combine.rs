@@ -98,6 +98,7 @@ impl<'a> Choice<'a> {
         let network = scenario.system().network();
         let keys = self.0.iter().filter_map(|(axis, value)| match axis {
             Axis::Key(key) => Some((key.clone(), (*value).to_owned())),
+            Axis::Order => Some(("order".to_owned(), (*value).to_owned())),
             Axis::Faults => Some((FAULTS.to_owned(), (*value).to_owned())),
             _ => None,
         });
@@ -158,6 +159,9 @@ pub(super) fn row(point: &Point, runs: &[SeedRun], cut_off: u64) -> ComparisonRo
         busiest_link_s: where_known(|bounds| bounds.busiest_link_s),
         bisection_s: where_known(|bounds| bounds.bisection_s),
         path_s: where_known(|bounds| bounds.path_s),
+        optimum_at_least_s: where_known(|bounds| bounds.optimum_at_least_s),
+        optimum_reached_s: where_known(|bounds| bounds.optimum_reached_s),
+        optimum_certificate: runs[0].run.bounds.optimum_certificate,
     };
     let mut fingerprint = blake3::Hasher::new();
     for outcome in runs {
@@ -173,6 +177,8 @@ pub(super) fn row(point: &Point, runs: &[SeedRun], cut_off: u64) -> ComparisonRo
         packet_hops: first.packet_hops,
         cut_off,
         ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),
+        ratio_to_optimum: bounds.ratio_to_optimum(makespan.mean_s),
+        ratio_in_step: runs.iter().map(|outcome| outcome.run.ratio_in_step).sum::<Option<f64>>().map(|sum| sum / n),
         job: job(point.scenario.work(), first.bytes),
         makespan,
         messages: first.messages,

@@ -45,6 +45,8 @@ pub struct Sweep {
     pub seeds: Vec<u64>,
     /// Figure by which rows are ranked.
     pub rank: RankBy,
+    /// Set to leave out points whose order does not suit the fabric, instead of refusing them.
+    pub fitting_orders: bool,
 }
 
 /// One combination, ready to run.
@@ -137,6 +139,7 @@ impl Sweep {
                         }
                     }
                 }
+                Err(invalid) if self.fitting_orders && invalid.has_only("order") => {}
                 Err(invalid) => mistakes.add(&choice.name(), &invalid.diagnostics, &invalid.sources),
             }
         }

@@ -126,7 +126,9 @@ pub struct FarmArgs {
 #[command(next_help_heading = "Distribution of tasks")]
 pub struct GivingArgs {
     /// Order of the tasks: listed (the default), longest-first, shortest-first, random; or guided or
-    /// factoring (as listed, in messages that become smaller).
+    /// factoring (as listed, in messages that become smaller). Order in which ranks of an all-to-all visit
+    /// each other: rank (the default), node, slot, stride, sign, digit, reflect, random, or auto (the best in
+    /// rounds).
     #[arg(long, value_name = "ORDER")]
     pub order: Option<String>,
     /// Number of tasks in a message (default 1), or the smallest number with --chunking guided or factoring.

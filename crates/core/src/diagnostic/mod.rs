@@ -143,7 +143,12 @@ impl Invalid {
 
     /// Returns true if every mistake is that failed links or switches cut nodes off from each other.
     pub fn is_cut_off(&self) -> bool {
-        !self.diagnostics.is_empty() && self.diagnostics.iter().all(|one| one.code == "cut-off")
+        self.has_only("cut-off")
+    }
+
+    /// Returns true if every mistake has this code.
+    pub fn has_only(&self, code: &str) -> bool {
+        !self.diagnostics.is_empty() && self.diagnostics.iter().all(|one| one.code == code)
     }
 }
 

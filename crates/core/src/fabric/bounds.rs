@@ -171,7 +171,7 @@ impl Fabric {
     }
 
     /// Returns for each node the only switch that it is joined with, if there is one with one link each way.
-    pub(super) fn homes(&self) -> Vec<Option<VertexId>> {
+    pub(crate) fn homes(&self) -> Vec<Option<VertexId>> {
         let only = |node: NodeId, direction| {
             let mut edges = self.graph().neighbors_directed(NodeIndex::new(node.0 as usize), direction);
             edges.next().filter(|_| edges.next().is_none())
@@ -249,7 +249,7 @@ impl Fabric {
         ])
     }
 
-    fn has_loose_links(&self) -> bool {
+    pub(crate) fn has_loose_links(&self) -> bool {
         self.links().iter().any(|link| link.ends.is_none())
     }
 

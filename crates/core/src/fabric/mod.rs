@@ -11,6 +11,7 @@ mod build;
 mod channels;
 mod failed;
 mod families;
+mod fingerprint;
 mod grid;
 mod lattice;
 mod max_flow;
@@ -577,6 +578,25 @@ impl Fabric {
             (None, Some((from, to))) => format!("{} -> {}", self.vertex_name(from), self.vertex_name(to)),
             (None, None) => format!("link {link}"),
         }
+    }
+
+    /// Returns a path by its vertices: `node 0 -> switch 0 -> switch 1 #2`. The second of parallel links is `#2`.
+    pub fn path_name(&self, path: &[LinkId]) -> String {
+        let mut text = String::new();
+        for &link in path {
+            let Some((from, to)) = self.links[link].ends else { return self.link_name(link) };
+            if text.is_empty() {
+                text = self.vertex_name(from);
+            }
+            text = format!("{text} -> {}", self.vertex_name(to));
+            let between = self.graph().edges_connecting(NodeIndex::new(from.index()), NodeIndex::new(to.index()));
+            let mut parallel: Vec<LinkId> = between.map(|edge| *edge.weight()).collect();
+            parallel.sort_unstable();
+            if let (Some(at), 2..) = (parallel.iter().position(|&other| other == link), parallel.len()) {
+                text = format!("{text} #{}", at + 1);
+            }
+        }
+        text
     }
 
     /// Returns the names of all links, by id; each vertex is named once.

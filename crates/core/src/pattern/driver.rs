@@ -29,6 +29,8 @@ pub struct PatternPlayer {
     injection: Injection,
     /// Largest number of messages of one rank in flight.
     window: u32,
+    /// Time that a barrier takes once all ranks are through.
+    barrier_cost: Time,
     /// True if no message waits for anything but its window and its delay.
     is_free: bool,
     ranks: IdVec<RankId, RankProgress>,
@@ -122,6 +124,8 @@ struct Barrier {
     /// Number of ranks that have no message of this step left, neither to send nor in flight.
     through: u32,
     is_through: Vec<bool>,
+    /// True while the barrier itself takes time, after all ranks are through.
+    opens: bool,
 }
 
 impl PatternPlayer {
@@ -140,6 +144,7 @@ impl PatternPlayer {
                 Injection::All => u32::MAX,
                 Injection::Window(window) => window,
             },
+            barrier_cost: Time::ZERO,
             is_free: needs == Needs::NOTHING && !waits,
             total: ranks.iter().map(|rank| u64::from(rank.count)).sum(),
             start_times: (0..pattern.ranks()).map(|rank| start(RankId(rank))).collect(),
@@ -157,6 +162,12 @@ impl PatternPlayer {
             injection,
             processors: None,
         }
+    }
+
+    /// Makes each barrier take this time.
+    #[must_use]
+    pub fn with_barrier_cost(self, barrier_cost: Time) -> Self {
+        Self { barrier_cost, ..self }
     }
 
     /// Makes some processors slow, from time `begun` on: delays and start offsets count as computation.
@@ -181,6 +192,11 @@ impl PatternPlayer {
         for rank in self.ranks.as_mut_slice() {
             rank.count = rank.count.min(messages);
         }
+    }
+
+    /// Returns true while a barrier takes time: the next wake is its end.
+    pub fn opens_barrier(&self) -> bool {
+        self.barrier.opens
     }
 
     /// Largest number of messages of one rank in flight.
@@ -263,8 +279,12 @@ impl PatternPlayer {
                 (rank.next < rank.count).then(|| self.pattern.message(id, rank.next).step)
             };
             let Some(step) = self.ranks.iter_ids().filter_map(next_step).min() else { return };
-            self.barrier.step = step;
-            self.barrier.through = 0;
+            if self.barrier_cost > Time::ZERO && !std::mem::replace(&mut self.barrier.opens, true) {
+                requests.wakes.push((now + self.barrier_cost, WakeId(0)));
+                return;
+            }
+            self.barrier =
+                Barrier { step, through: 0, opens: false, is_through: std::mem::take(&mut self.barrier.is_through) };
             self.barrier.is_through.fill(false);
             for id in self.ranks.ids() {
                 self.release(now, id, requests);

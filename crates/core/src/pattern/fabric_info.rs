@@ -1,17 +1,38 @@
 //! Properties of a fabric that a pattern may ask for.
 
 use crate::diagnostic::Diagnostic;
+use crate::fabric::Lattice;
+use crate::ids::NodeId;
 
 /// Properties of a fabric that a pattern may ask for: numbers, no links.
 ///
 /// A pattern assumes that each rank is on the node of its number, as with a regular placement. So a pattern
-/// against groups has its intended effect under that placement, and other placements scramble it.
+/// against groups has its intended effect under that placement, and other placements scramble it. Only the
+/// order of an all-to-all knows the nodes of the ranks ([`FabricInfo::places`]).
 pub trait FabricInfo {
     /// Number of nodes.
     fn nodes(&self) -> u32;
 
     /// Returns the group of each node, from 0 without gaps; `None` if groups are unknown.
     fn groups(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// Returns the node of each rank; `None` if each rank is on the node of its number.
+    fn places(&self) -> Option<&[NodeId]> {
+        None
+    }
+
+    /// Returns the switches as points with coordinates, if they have coordinates.
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        None
+    }
+
+    /// Returns the time of messages of one byte in rounds with a barrier after each \[s\]: the sum over rounds of
+    /// the largest `messages / capacity` of a link. `partner` gives the receiver of a rank's message in a round,
+    /// from 1. Returns `None` if loads depend on the messages under way.
+    fn time_of_rounds(&self, rounds: u32, partner: &dyn Fn(u32, u32) -> Option<u32>) -> Option<f64> {
+        let _ = (rounds, partner);
         None
     }
 

@@ -37,6 +37,9 @@ pub struct FileSpec {
     /// Upper bound of the random start offset of each rank.
     #[serde(default)]
     pub message_jitter: Located<Time>,
+    /// Time that the barrier after each step takes with `injection = "barrier"` (default 0).
+    #[serde(default, skip_serializing_if = "Located::is_default")]
+    pub barrier_cost: Located<Time>,
 }
 
 impl Table for FileSpec {
@@ -45,7 +48,7 @@ impl Table for FileSpec {
     }
 
     fn traffic_or(&self, _: Injection) -> Traffic {
-        Traffic { injection: self.injection, message_jitter: self.message_jitter }
+        Traffic { injection: self.injection, message_jitter: self.message_jitter, barrier_cost: self.barrier_cost }
     }
 }
 

@@ -39,7 +39,7 @@ use crate::units::Time;
 use crate::workload::Lockstep;
 
 pub use adv::AdvSpec;
-pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder};
+pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder, Order};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};
@@ -118,6 +118,15 @@ pub struct Block {
     pub part: u32,
 }
 
+/// Order in which an all-to-all visits the ranks, and the orders that it was chosen from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OrderChoice {
+    /// Name of the order: `node`.
+    pub name: &'static str,
+    /// Time of each order that was tried, with a barrier after each round and without other costs \[s\].
+    pub tried: Vec<(&'static str, f64)>,
+}
+
 /// The messages of all ranks, with destination, size and order.
 pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Number of ranks.
@@ -161,6 +170,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// rank's. Then their times settle, and a part of them is representative of the rest.
     fn is_steady(&self) -> bool {
         self.lockstep().is_some()
+    }
+
+    /// Returns the order of an all-to-all that follows the nodes of the ranks.
+    fn order(&self) -> Option<&OrderChoice> {
+        None
     }
 
     /// Returns true if any of its messages has a delay.

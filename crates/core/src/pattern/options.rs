@@ -21,6 +21,9 @@ macro_rules! table {
             /// Upper bound of the random start offset of each rank (default: all start at once).
             #[serde(default)]
             pub message_jitter: crate::diagnostic::Located<crate::units::Time>,
+            /// Time that the barrier after each step takes with `injection = "barrier"` (default 0).
+            #[serde(default, skip_serializing_if = "crate::diagnostic::Located::is_default")]
+            pub barrier_cost: crate::diagnostic::Located<crate::units::Time>,
         }
 
         impl crate::pattern::rule::Table for $name {
@@ -32,6 +35,7 @@ macro_rules! table {
                 crate::pattern::Traffic {
                     injection: self.injection.unwrap_or_else(|| usual.into()),
                     message_jitter: self.message_jitter,
+                    barrier_cost: self.barrier_cost,
                 }
             }
         }

@@ -91,7 +91,9 @@ impl Arrivals {
         if slot.as_ref().is_none_or(|counted| counted.step != step) {
             let mut counts = vec![0; ranks as usize];
             for src in 0..ranks {
-                counts[destination(src) as usize] += 1;
+                if let Some(count) = counts.get_mut(destination(src) as usize) {
+                    *count += 1;
+                }
             }
             *slot = Some(Counted { step, counts });
         }

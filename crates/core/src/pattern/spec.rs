@@ -1,5 +1,6 @@
 //! Patterns of a scenario: `[workload.all-to-all]` and so on.
 
+use super::options::combine_mistakes;
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::{FabricInfo, Traffic};
 use crate::diagnostic::Sources;
@@ -78,7 +79,8 @@ impl PatternSpec {
     /// # Errors
     /// All mistakes of the specification and of the file it names.
     pub fn build(&self, fabric: &dyn FabricInfo, seed: u64, sources: &mut Sources) -> BuildResult {
-        self.rule().build(&mut BuildContext { fabric, seed, sources })
+        let unused = self.traffic().unused_cost();
+        combine_mistakes(unused.into_iter().collect(), self.rule().build(&mut BuildContext { fabric, seed, sources }))
     }
 
     /// Returns the number of ranks if it is given; 0 for a file, which has its own number.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::diagnostic::Located;
+use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::RankId;
 use crate::rng::Mix;
 use crate::units::Time;
@@ -19,6 +19,22 @@ pub struct Traffic {
     pub injection: Located<Injection>,
     /// Upper bound of the random start offset of each rank \[ps\].
     pub message_jitter: Located<Time>,
+    /// Time that the barrier after each step takes under [`Injection::Barrier`] \[ps\].
+    pub barrier_cost: Located<Time>,
+}
+
+impl Traffic {
+    /// Returns the mistake of a barrier's cost without barriers, if it has one.
+    pub fn unused_cost(&self) -> Option<Diagnostic> {
+        let is_unused = *self.barrier_cost > Time::ZERO && *self.injection != Injection::Barrier;
+        is_unused.then(|| {
+            let message = format!("`barrier-cost` has no meaning for the injection rule \"{}\"", *self.injection);
+            Diagnostic::new("unused-option", message)
+                .at_value(&self.barrier_cost)
+                .label("only for \"barrier\"")
+                .help("leave it out, or write `injection = \"barrier\"`")
+        })
+    }
 }
 
 /// Returns the start offset of each rank, random and below `jitter`.

@@ -163,7 +163,8 @@ impl<'a> PatternRanks<'a> {
     /// Handles the requests of the player in this call, from ranks that continue.
     fn handle_requests(&mut self, now: Time, requests: &Requests, (sends, wakes): (usize, usize)) {
         let mut step = self.barrier;
-        for &(_, wake) in &requests.wakes[wakes..] {
+        let of_ranks = if self.player.opens_barrier() { &[] } else { &requests.wakes[wakes..] };
+        for &(_, wake) in of_ranks {
             let id = RankId(wake.0);
             let of = self.step_of(id, self.ranks[id].next);
             self.end_recv_wait(now, id, of);
@@ -303,9 +304,12 @@ impl Workload for PatternRanks<'_> {
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
         let id = RankId(wake.0);
         self.calls += 1;
-        self.first = (None, Some(id));
-        self.spent(id, ActivityKind::Compute, now, self.ranks[id].next, (None, None));
-        self.ranks[id].busy = false;
+        // After the time of a barrier ranks still wait for the last message before it.
+        if !self.player.opens_barrier() {
+            self.first = (None, Some(id));
+            self.spent(id, ActivityKind::Compute, now, self.ranks[id].next, (None, None));
+            self.ranks[id].busy = false;
+        }
         let before = lengths(requests);
         self.player.woke(now, wake, requests);
         self.handle_requests(now, requests, before);

@@ -1,10 +1,10 @@
 //! A fabric with its routes, in the form that patterns need.
 
 use crate::diagnostic::Diagnostic;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Lattice};
 use crate::ids::{Id, NodeId};
 use crate::pattern::FabricInfo;
-use crate::routing::Router;
+use crate::routing::{Path, Router};
 
 /// A fabric with its routes, as patterns see it.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,8 @@ pub struct OnFabric<'a> {
     pub fabric: &'a Fabric,
     /// The routes.
     pub router: &'a dyn Router,
+    /// Node of each rank; `None` if each rank is on the node of its number.
+    pub places: Option<&'a [NodeId]>,
 }
 
 impl FabricInfo for OnFabric<'_> {
@@ -22,6 +24,44 @@ impl FabricInfo for OnFabric<'_> {
 
     fn groups(&self) -> Option<Vec<u32>> {
         self.fabric.groups().map(|_| super::traffic::groups(self.fabric))
+    }
+
+    fn places(&self) -> Option<&[NodeId]> {
+        self.places
+    }
+
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        self.fabric.family().lattice()
+    }
+
+    fn time_of_rounds(&self, rounds: u32, partner: &dyn Fn(u32, u32) -> Option<u32>) -> Option<f64> {
+        let all: Vec<NodeId> = self.fabric.node_ids().collect();
+        let nodes = self.places.unwrap_or(&all);
+        let capacity = self.fabric.shared_capacities();
+        let mut loads = vec![0.0; capacity.len()];
+        let (mut path, mut used, mut time) = (Path::default(), Vec::new(), 0.0);
+        for round in 1..=rounds {
+            for (rank, &from) in (0..).zip(nodes) {
+                let Some(to) = partner(rank, round).map(|other| nodes[other as usize]).filter(|&to| to != from) else {
+                    continue;
+                };
+                path.clear();
+                match self.router.choice() {
+                    None => self.router.route(from, to, &mut path.links),
+                    Some(choice) if choice.expected(from, to, &mut path) => {}
+                    Some(_) => return None,
+                }
+                for (at, link) in path.links.iter().map(|link| link.index()).enumerate() {
+                    if loads[link] == 0.0 {
+                        used.push(link);
+                    }
+                    loads[link] += path.parts.get(at).copied().unwrap_or(1.0);
+                }
+            }
+            let load = |link: usize| std::mem::take(&mut loads[link]) / capacity[link];
+            time += used.drain(..).map(load).fold(0.0, f64::max);
+        }
+        Some(time)
     }
 
     fn worst_case(&self) -> Result<Vec<u32>, Diagnostic> {
@@ -41,6 +81,18 @@ pub struct OnNodes<'a> {
 impl FabricInfo for OnNodes<'_> {
     fn nodes(&self) -> u32 {
         self.nodes.len() as u32
+    }
+
+    fn places(&self) -> Option<&[NodeId]> {
+        Some(self.nodes)
+    }
+
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        self.fabric.lattice()
+    }
+
+    fn time_of_rounds(&self, rounds: u32, partner: &dyn Fn(u32, u32) -> Option<u32>) -> Option<f64> {
+        OnFabric { places: Some(self.nodes), ..self.fabric }.time_of_rounds(rounds, partner)
     }
 
     fn groups(&self) -> Option<Vec<u32>> {

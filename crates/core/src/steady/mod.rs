@@ -18,6 +18,7 @@
 //! Hoefler, T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars", Cluster 2008 (effective
 //! bisection).
 
+mod best;
 mod ground;
 mod kind;
 mod rates;
@@ -35,6 +36,7 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::routing::{Demand, Path, Router, may_lack_routes};
 
+pub use best::{BestThroughput, NewCable, WeightedPath, best_throughput};
 pub use ground::{OnFabric, OnNodes};
 pub use kind::kind;
 pub use rates::{Rate, rates};

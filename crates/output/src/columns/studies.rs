@@ -28,6 +28,15 @@ pub fn comparison(comparison: &Comparison) -> Columns<'_, ComparisonRow> {
         .time("bisection_bound_s", |row| row.bounds.bisection_s)
         // Without a known bound the ratio is empty.
         .ratio("ratio_to_bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
+        .when(any(|row| row.bounds.optimum_reached_s.is_some()), |columns| {
+            columns
+                .time("optimum_at_least_s", |row| row.bounds.optimum_at_least_s)
+                .time("optimum_reached_s", |row| row.bounds.optimum_reached_s)
+                .ratio("ratio_to_optimum", 3, |row| row.ratio_to_optimum)
+        })
+        .when(any(|row| row.ratio_in_step.is_some()), |columns| {
+            columns.ratio("ratio_in_step", 3, |row| row.ratio_in_step)
+        })
         .ratio("ratio_to_best", 3, |row| row.ratio_to_best)
         .quantity("wall_s", Quantity::RunTime, |row| row.wall_s)
         .count("packet_hops", |row| row.packet_hops)

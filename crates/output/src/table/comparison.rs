@@ -187,6 +187,12 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
         .when(any(|row| row.ratio_to_bound.is_finite()), |columns| {
             columns.ratio("to bound", 3, |row| Blank(Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite())))
         })
+        .when(any(|row| row.ratio_to_optimum.is_some()), |columns| {
+            columns.ratio("to optimum", 3, |row| Blank(row.ratio_to_optimum))
+        })
+        .when(any(|row| row.ratio_in_step.is_some()), |columns| {
+            columns.ratio("in step only", 3, |row| Blank(row.ratio_in_step))
+        })
         .when(common_bounds(rows).is_none(), |columns| columns.time("bound", |row| row.bounds.largest()))
         .quantity("bandwidth", Quantity::Bandwidth, |row| row.bytes as f64 / row.makespan.mean_s)
         .quantity("run time", Quantity::RunTime, |row| row.wall_s)

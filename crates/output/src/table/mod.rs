@@ -21,6 +21,7 @@ mod noise;
 mod program;
 mod replay;
 mod run;
+mod schedule;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ pub use jobs::jobs;
 pub use program::{program, variation};
 pub use replay::replay;
 pub use run::{failed, run};
+pub use schedule::schedule;
 pub use sweep::{best, sensitivity};
 pub use whatif::whatif;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::figures::{bandwidth, count, fixed, grouped, percent, seconds};
 use super::{Answer, Grid, early, late, printable};
 use crate::columns;
-use hayase::report::{Estimate, Estimated, FaultsReport, Head, LinkUse, Report, SeedStatistics, Status};
+use hayase::report::{Bounds, Estimate, Estimated, FaultsReport, Head, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
 
 /// Number of links shown.
@@ -86,6 +86,11 @@ fn figures(report: &Report) -> Lines {
         };
         lines.push((if i == 0 { "bounds" } else { "" }, value + &close));
     }
+    lines.extend(optimum(&report.bounds));
+    if let Some(ratio) = report.ratio_in_step {
+        let ratio = fixed(ratio, 3);
+        lines.push(("in step only", format!("without late starts the makespan is {ratio} times the bound")));
+    }
     if report.head.messages > 0 {
         let meaning = if report.contention <= 1.0 + 1e-9 {
             "no message was held back by another".to_owned()
@@ -107,6 +112,16 @@ fn figures(report: &Report) -> Lines {
     lines.extend(of_head(&report.head));
     lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines
+}
+
+/// Returns the line of the optimum over all routings, if it was asked for.
+pub(super) fn optimum(bounds: &Bounds) -> Option<(&'static str, String)> {
+    let (least, reached, proof) = (bounds.optimum_at_least_s?, bounds.optimum_reached_s?, bounds.optimum_certificate?);
+    let times = match reached <= least * (1.0 + 1e-9) {
+        true => format!("exactly {}", seconds(least)),
+        false => format!("{} to {}", seconds(least), seconds(reached)),
+    };
+    Some(("optimum", format!("{times} on any routes, by volume; proof: {proof}")))
 }
 
 /// Names and values, a line each.

@@ -8,22 +8,27 @@
 //! this room. With these no message waits for messages that its sender receives (a program's exchanges do),
 //! and so their steps are uniform.
 
+mod order;
+mod ordered;
 mod random_order;
 mod ring;
 mod several;
 mod spread;
 
+use super::arith::add_mod;
 use super::options::{combine_mistakes, dimensions, dims, finish, show_dims, table, too_many, unused};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
-use super::{Injection, Pattern};
+use super::{Injection, OrderChoice, Pattern};
 use crate::base::choice::choice;
 use crate::collective::{Call, Operation};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
+pub use order::Order;
 pub use several::MessageOrder;
 
+use ordered::{Ordered, Partner};
 use random_order::RandomOrder;
 use ring::Ring;
 use several::Several;
@@ -66,6 +71,10 @@ table! {
         /// the blocks of several pairs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub messages: Option<Located<u32>>,
+        /// Order in which ranks visit each other, by the nodes on which they are (default: by rank). All orders
+        /// with "simple-spread"; `rank` and `node` also with "2d-spread", "nd-spread" and "pairwise".
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub order: Option<Located<Order>>,
         /// Order of the messages: all for one rank in a row (default), or whole rounds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub message_order: Option<Located<MessageOrder>>,
@@ -90,7 +99,10 @@ impl Rule for AllToAllSpec {
         if let (Some(order), true) = (&self.message_order, self.messages() == 1) {
             mistakes.push(unused(order, "message-order", "one message a pair", "`messages = 2` or more"));
         }
-        let built = context.ranks(self.ranks).and_then(|ranks| self.algorithm(ranks, context.seed));
+        let built = context.ranks(self.ranks).and_then(|ranks| match &self.order {
+            Some(order) if **order != Order::Rank => self.ordered(ranks, order, context),
+            _ => self.algorithm(ranks, context.seed),
+        });
         combine_mistakes(mistakes, built)
     }
 
@@ -100,6 +112,11 @@ impl Rule for AllToAllSpec {
 
     fn depends_on_seed(&self) -> bool {
         *self.algorithm == AllToAll::RandomOrder
+            || self.order.is_some_and(|order| matches!(*order, Order::Random | Order::Auto))
+    }
+
+    fn knows_fabric(&self) -> bool {
+        self.order.is_some_and(|order| *order != Order::Rank)
     }
 
     fn title(&self) -> String {
@@ -113,7 +130,11 @@ impl Rule for AllToAllSpec {
             (k, Some(MessageOrder::Rounds)) => format!(", {k} messages a pair in rounds"),
             (k, _) => format!(", {k} messages a pair in a row"),
         };
-        format!("all-to-all {}{grid}, {}{messages}", *self.algorithm, *self.size)
+        let order = match self.order.map(|order| *order) {
+            None | Some(Order::Rank) => String::new(),
+            Some(order) => format!(" in order {order}"),
+        };
+        format!("all-to-all {}{grid}{order}, {}{messages}", *self.algorithm, *self.size)
     }
 }
 
@@ -176,6 +197,67 @@ impl AllToAllSpec {
             AllToAll::Bruck => Scheduled::of(&Call::equal(Operation::Alltoall, ranks, bytes), "bruck", &self.size),
             AllToAll::RandomOrder => self.several(RandomOrder::new(ranks, bytes, seed)),
         }
+    }
+
+    /// Builds the pattern in another order than that of ranks.
+    fn ordered(&self, ranks: u32, order: &Located<Order>, context: &BuildContext<'_>) -> BuildResult {
+        let (fabric, bytes, seed) = (context.fabric, self.size.0, context.seed);
+        let rule = match *self.algorithm {
+            AllToAll::SimpleSpread => None,
+            AllToAll::Mpich if !ranks.is_power_of_two() => None,
+            AllToAll::Mpich | AllToAll::Pairwise if ranks.is_power_of_two() => Some(Destination::Xor),
+            AllToAll::Pairwise => return Err(vec![self.no_power_of_two(ranks)]),
+            AllToAll::Spread2d => self.square(ranks).map(|n| Some(Destination::grid(&[n, n])))?,
+            AllToAll::SpreadNd => Some(Destination::grid(&self.grid(ranks)?)),
+            _ => {
+                let chosen = format!("algorithm \"{}\"", *self.algorithm);
+                return Err(vec![unused(order, "order", &chosen, "\"simple-spread\"")]);
+            }
+        };
+        let finished = |name: &'static str, (rounds, partner): order::Rounds, tried: Vec<(&'static str, f64)>| {
+            let choice = OrderChoice { name, tried };
+            self.several(Ordered::new(ranks, rounds, bytes, partner, choice))
+        };
+        if let Some(rule) = rule {
+            if **order != Order::Node {
+                let chosen = format!("order \"{}\"", **order);
+                return Err(vec![unused(&self.algorithm, "algorithm", &chosen, "\"simple-spread\"")]);
+            }
+            let ((of_rank, rank_at), spread) = (order::positions(ranks, fabric), Spread::new(ranks, bytes, rule));
+            let partner: Partner =
+                Box::new(move |rank, round| Some(rank_at[spread.destination(of_rank[rank as usize], round) as usize]));
+            return finished(order.name(), (ranks - 1, partner), Vec::new());
+        }
+        let rounds = |order: Order| -> Result<order::Rounds, Diagnostic> {
+            match order {
+                Order::Rank => Ok((ranks - 1, Box::new(move |rank, round| Some(add_mod(rank, round, ranks))))),
+                Order::Random => {
+                    let drawn = RandomOrder::new(ranks, bytes, seed);
+                    Ok((ranks - 1, Box::new(move |rank, round| Some(drawn.destination(rank, round - 1)))))
+                }
+                _ => order::rounds(order, ranks, fabric),
+            }
+        };
+        if **order != Order::Auto {
+            return finished(
+                order.name(),
+                rounds(**order).map_err(|mistake| vec![mistake.at_value(order)])?,
+                Vec::new(),
+            );
+        }
+        let mut tried = Vec::new();
+        for &order in Order::ALL.iter().filter(|order| **order != Order::Auto) {
+            // Orders that do not suit the fabric are left out.
+            let Ok((count, partner)) = rounds(order) else { continue };
+            tried.extend(fabric.time_of_rounds(count, &*partner).map(|time| (order, time * bytes as f64)));
+        }
+        let Some(&(best, _)) = tried.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            let message = "the best order is unknown: loads follow from routes, and none are known before the run";
+            let help = "name a fabric (-t) and a routing rule without choices under way, or an order";
+            return Err(vec![Diagnostic::new("wrong-choice", message).at_value(order).help(help)]);
+        };
+        let tried = tried.into_iter().map(|(order, time)| (order.name(), time)).collect();
+        finished(best.name(), rounds(best).map_err(|mistake| vec![mistake])?, tried)
     }
 
     fn no_power_of_two(&self, ranks: u32) -> Diagnostic {

@@ -29,7 +29,7 @@ impl RandomOrder {
     }
 
     #[inline]
-    fn destination(&self, src: u32, index: u32) -> u32 {
+    pub fn destination(&self, src: u32, index: u32) -> u32 {
         add_mod(src, 1 + self.order.at(src, index), self.ranks)
     }
 }

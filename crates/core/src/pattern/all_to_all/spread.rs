@@ -52,7 +52,7 @@ impl Spread {
     }
 
     #[inline]
-    fn destination(&self, src: u32, p: u32) -> u32 {
+    pub fn destination(&self, src: u32, p: u32) -> u32 {
         match &self.rule {
             Destination::Shift => add_mod(src, p, self.ranks),
             Destination::Xor => src ^ p,

@@ -12,6 +12,7 @@ fn spec(path: &str) -> FileSpec {
         ranks: None,
         injection: Located::default(),
         message_jitter: Located::default(),
+        barrier_cost: Located::default(),
     }
 }
 

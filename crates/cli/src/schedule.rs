@@ -1,0 +1,168 @@
+//! `hayase schedule`: the best possible time of a collective operation, a schedule near it, and the usual algorithms.
+
+use std::io::Write;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+
+use super::files::names;
+use super::options::{Offer, OutputArgs};
+use super::scenario::SystemArgs;
+use super::{End, Failure, Voice, asked, complain, progress, typed};
+use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, failure};
+use hayase::reading::csv::{Column, read};
+use hayase::study::schedule::{Method, Plan, PlanOperation, Request, Schedule, csv_of, schedule as make};
+use hayase::sweep::SweepError;
+use hayase::units::{Bytes, QuantityError, Time};
+use hayase_output::{goal, json, msccl, table};
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase schedule all-gather -t torus-4x4 --size \"1 MB\" -o plan.csv
+  hayase schedule all-to-all -t dragonfly-72 --placement random --transport packet:iq
+  hayase schedule all-reduce -t rails:servers=2 --size \"64 MB\" -o plan.xml
+  hayase run -t torus-4x4 -p plan.csv --injection all
+
+Operations: all-to-all, all-gather, reduce-scatter, all-reduce, broadcast, scatter, gather. The optimum counts bandwidth
+alone, over all routes and with any split over them.
+
+Methods:
+  auto     trees for operations that copy or add; for an all-to-all the faster of order and greedy
+  order    all-to-all in rounds of the best order (`--order auto` of `hayase run`)
+  greedy   all-to-all in slots in which no link carries more than it can, packed in one pass
+  pack     as greedy, with two tries for each slot
+  packr    as greedy, with one of the best routes for each message
+  routes   everything at once, split over the routes of the optimum
+  trees    packed spanning trees, in chunks
+
+Times are simulated without and with late starts. Schedules in rounds are kept in step by a barrier after each.
+
+Files (-o), by name:
+  x.csv       the plan as messages, for `hayase run -p x.csv` (--injection barrier with slots, else all)
+  x.goal      the plan for schedule simulators, also for `hayase run x.goal`
+  x.xml       the plan for MSCCL
+  plan.json   the plan with all its messages
+  x.json      the printed figures";
+
+/// `hayase schedule`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct ScheduleArgs {
+    /// The operation.
+    #[arg(value_name = "OPERATION", value_parser = PossibleValuesParser::new(PlanOperation::ALL.map(|(name, _)| name)))]
+    pub operation: String,
+    /// The system on which it runs.
+    #[command(flatten)]
+    pub system: SystemArgs,
+    /// Number of ranks of the pattern (default: one for each node).
+    #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "N")]
+    pub ranks: Option<NonZeroU32>,
+    /// Size: what each rank contributes (all-gather, reduce-scatter, scatter, gather), has for each other rank
+    /// (all-to-all), or the whole vector (all-reduce, broadcast).
+    #[arg(long, value_name = "SIZE", default_value = "1 MB")]
+    pub size: String,
+    /// Sizes of an all-to-all in a file: src,dst,bytes.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "size")]
+    pub sizes: Option<PathBuf>,
+    /// Rank that has the data of a broadcast or scatter, or gets those of a gather.
+    #[arg(long, value_name = "RANK", default_value_t = 0)]
+    pub root: u32,
+    /// Method: auto, order, greedy, pack, packr, routes, trees.
+    #[arg(long, value_name = "METHOD", default_value = "auto", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(Method::ALL.map(|(name, _)| name)))]
+    pub method: String,
+    /// Number of trees of each root (default: as many as the optimum needs).
+    #[arg(long, value_name = "K")]
+    pub trees: Option<NonZeroU64>,
+    /// Number of chunks of the data of each tree (default: the fastest number by the formula).
+    #[arg(long, value_name = "C")]
+    pub chunks: Option<NonZeroU32>,
+    /// Start each rank at a random time from 0 to this: "1 us".
+    #[arg(long, value_name = "TIME")]
+    pub jitter: Option<String>,
+    /// Options of output.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+const OFFER: Offer<&str> = Offer::new("schedule", names!["plan.json", "x.csv", "x.goal", "x.json", "x.xml"]);
+
+/// Schedules an operation and prints its times.
+pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&OFFER)?;
+    let request = request(args)?;
+    let loader = args.system.on(asked::loader().on_read(progress::reading(voice.show)));
+    let loader = args.ranks.iter().fold(loader, |loader, ranks| loader.ranks(&ranks.to_string()));
+    let made = progress::over_runs(voice.show, "messages", |control| make(&loader, &request, control));
+    let Schedule { report, plan, fabric, .. } = match made {
+        Ok(made) => made,
+        Err(SweepError::Invalid(invalid))
+            if invalid.diagnostics.iter().any(|mistake| mistake.code == "interrupted") =>
+        {
+            return Ok(End::Interrupted);
+        }
+        Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
+        Err(other) => {
+            complain(failure(&other.to_string(), voice.colour));
+            return Ok(End::Failed);
+        }
+    };
+    let files = args.out.open(&OFFER)?;
+    let writes = |write: &dyn Fn(&Plan, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| match &plan {
+        Some(plan) => write(plan, w),
+        None => Err(std::io::Error::other("there is no plan: the ranks are too many, or there is a bound alone")),
+    };
+    let name = format!("{} on {}", report.operation, fabric.name());
+    let to_csv = |w: &mut dyn Write| writes(&|plan, w| w.write_all(&csv_of(plan, &fabric)), w);
+    let to_goal = |w: &mut dyn Write| writes(&|plan, w| goal::write(plan, w), w);
+    let to_xml = |w: &mut dyn Write| writes(&|plan, w| msccl::write(plan, &name, w).map_err(std::io::Error::other), w);
+    let to_json = |w: &mut dyn Write| writes(&|plan, w| json::write(plan, w), w);
+    let writers: [(&str, super::options::Writes<'_>); 4] =
+        [("x.csv", &to_csv), ("x.goal", &to_goal), ("x.xml", &to_xml), ("plan.json", &to_json)];
+    args.out.deliver(files, || table::schedule(&report), &report, &writers)?;
+    Ok(End::Done)
+}
+
+/// Returns the request of the options.
+fn request(args: &ScheduleArgs) -> Result<Request, Failure> {
+    let wrong = |option: &str, message: String| Diagnostic::new("wrong-value", format!("{option}: {message}"));
+    let of =
+        |names: &[(&str, PlanOperation)]| names.iter().find(|(name, _)| *name == args.operation).map(|found| found.1);
+    let method = Method::ALL.iter().find(|(name, _)| *name == args.method).map(|found| found.1);
+    let size: Bytes = args.size.parse().map_err(|mistake: QuantityError| wrong("--size", mistake.to_string()))?;
+    let jitter = args.jitter.as_deref().map(str::parse::<Time>).transpose();
+    Ok(Request {
+        operation: of(&PlanOperation::ALL).unwrap_or(PlanOperation::AllToAll),
+        method: method.unwrap_or_default(),
+        size: size.0,
+        root: args.root,
+        trees: args.trees.map(NonZeroU64::get),
+        chunks: args.chunks.map(NonZeroU32::get),
+        jitter: jitter.map_err(|mistake| wrong("--jitter", mistake.to_string()))?,
+        sizes: args.sizes.as_ref().map(|path| sizes(path)).transpose()?,
+    })
+}
+
+/// Reads the sizes of an all-to-all.
+fn sizes(path: &std::path::Path) -> Result<Vec<(u32, u32, u64)>, Invalid> {
+    const COLUMNS: [Column; 3] = [Column::required("src"), Column::required("dst"), Column::required("bytes")];
+    let mut sources = Sources::default();
+    let text = path.display().to_string();
+    let base = sources.add("--sizes", text.as_str());
+    let place = Span::new(base, base + text.len());
+    let named = Located::new(text, place);
+    let input =
+        sources.open(&named).map_err(|mistake| Invalid { diagnostics: vec![mistake], sources: sources.clone() })?;
+    let mut rows = Vec::new();
+    read(input, &COLUMNS, |row| {
+        let (src, dst) = (row.number(0, "rank", u32::MAX), row.number(1, "rank", u32::MAX));
+        if let (Some(src), Some(dst), Some(bytes)) = (src, dst, row.size(2)) {
+            rows.push((src, dst, bytes));
+        }
+    })
+    .map_err(|diagnostics| Invalid { diagnostics, sources })?;
+    rows.retain(|&(src, dst, bytes)| src != dst && bytes > 0);
+    Ok(rows)
+}

@@ -1,0 +1,72 @@
+//! Exact optima of a linear program.
+use super::*;
+use serde_json::Value;
+
+/// Table of reference values; its README defines the columns.
+const REFERENCES: &str = "/work/shared/data/optimal/mcf.csv";
+
+/// Splits the text of a CSV into rows of fields.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut field)),
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut field));
+                rows.push(std::mem::take(&mut row));
+            }
+            '\r' => {}
+            _ => field.push(letter),
+        }
+    }
+    rows
+}
+
+/// Reads a definition; the floor is the time of the busiest port of a host.
+fn case(definition: &Value) -> Case {
+    let number = |value: &Value| value.as_u64().unwrap() as usize;
+    let list = |name: &str| definition[name].as_array().unwrap();
+    let switches = number(&definition["switches"]);
+    let hosts: Vec<usize> = list("host_switch").iter().map(number).collect();
+    let links: Vec<_> =
+        list("links").iter().map(|l| (number(&l[0]) as u32, number(&l[1]) as u32, l[2].as_f64().unwrap())).collect();
+    let n = hosts.len();
+    let bytes = |a: usize, b: usize| match &definition["demand"] {
+        Value::String(_) => f64::from(u8::from(a != b)),
+        matrix => matrix[a][b].as_f64().unwrap(),
+    };
+    let port = definition["host_bandwidth"].as_f64().unwrap();
+    let floor = (0..n)
+        .map(|a| (0..n).map(|b| bytes(a, b)).sum::<f64>().max((0..n).map(|b| bytes(b, a)).sum()))
+        .fold(0.0, f64::max)
+        / port;
+    let pairs = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
+    let demand = Demand::new(switches, pairs.map(|(a, b)| (hosts[a] as u32, hosts[b] as u32, bytes(a, b))));
+    Case { links: Links::new(vec![true; switches], &links), demand, floor }
+}
+
+#[test]
+fn the_bounds_hold_the_optima_of_the_linear_program() {
+    let rows = rows(&std::fs::read_to_string(REFERENCES).unwrap());
+    let column = |name: &str| rows[0].iter().position(|c| c == name).unwrap();
+    assert!(rows.len() > 20);
+    for row in &rows[1..] {
+        let name = &row[0];
+        let value = |column_name: &str| row[column(column_name)].parse::<f64>().unwrap();
+        let case = case(&serde_json::from_str(&row[column("definition")]).unwrap());
+        assert!((case.floor - value("host_port_s")).abs() <= 1e-9 * case.floor, "{name}");
+        for (floor, expected) in [(0.0, value("links_s")), (case.floor, value("optimum_s"))] {
+            let optimum = run(&case, 0.01, floor);
+            check(&case, &optimum);
+            let (low, high) = (optimum.at_least.max(floor), optimum.reached.max(floor));
+            println!("{name:40} {floor:6} {low:12.6} {expected:12.6} {high:12.6} {}", optimum.is_exact);
+            assert!(low <= expected * (1.0 + 1e-6) && high >= expected * (1.0 - 1e-6), "{name} {low} {high}");
+            assert!(high <= low * 1.01 * (1.0 + 1e-12), "{name} {low} {high}");
+            let port_bound = floor > 0.0 && value("links_s") < floor * 0.999;
+            assert!(!port_bound || optimum.is_exact, "{name}");
+        }
+    }
+}
