@@ -1,8 +1,9 @@
 //! Properties of a fabric that a pattern may ask for.
 
 use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
 
-/// Properties of a fabric that a pattern may ask for: numbers, no links.
+/// Properties of a fabric that a pattern may ask for.
 ///
 /// A pattern assumes that each rank is on the node of its number, as with a regular placement. So a pattern
 /// against groups has its intended effect under that placement, and other placements scramble it.
@@ -12,6 +13,11 @@ pub trait FabricInfo {
 
     /// Returns the group of each node, from 0 without gaps; `None` if groups are unknown.
     fn groups(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// Returns the fabric itself, for paths that name its links; `None` if it is unknown.
+    fn fabric(&self) -> Option<&Fabric> {
         None
     }
 

@@ -24,6 +24,10 @@ impl FabricInfo for OnFabric<'_> {
         self.fabric.groups().map(|_| super::traffic::groups(self.fabric))
     }
 
+    fn fabric(&self) -> Option<&Fabric> {
+        Some(self.fabric)
+    }
+
     fn worst_case(&self) -> Result<Vec<u32>, Diagnostic> {
         super::worst::worst_case(self.fabric, self.router)
     }
