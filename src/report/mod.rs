@@ -115,6 +115,9 @@ pub struct Report {
     pub fabric: String,
     /// Workload, for people: `all-to-all simple-spread, 20 KB, 3456 ranks`.
     pub workload: String,
+    /// Fingerprint of the fabric for which the messages were planned, if it is another one: their paths and slots may
+    /// not fit.
+    pub planned_for: Option<String>,
     /// `bytes / makespan` \[B/s\].
     pub bandwidth_bps: f64,
     /// Bandwidth per node \[B/s\].

@@ -10,12 +10,12 @@ use super::section::Section;
 use super::{Scenario, guard, paths, shared};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::faults::{Faults, FaultsSpec};
-use crate::ids::{Id, NodeId, RankId};
+use crate::ids::{Id, MessageId, NodeId, RankId};
 use crate::network::{Network, NetworkParts, Part, transport_mistakes};
 use crate::pattern::{FabricInfo, PatternSpec};
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{RoutingSpec, may_lack_routes};
-use crate::simulation::PatternWork;
+use crate::simulation::{PatternWork, Simulated};
 use crate::steady::OnFabric;
 use crate::system::WorkloadSpec;
 use crate::system::{Specifications, System};
@@ -148,6 +148,7 @@ impl Sections {
             fabric,
             router,
             faults,
+            plan: None,
         }
         .unchecked();
         self.note_misfits(network.misfits(), notes);
@@ -218,7 +219,14 @@ impl Sections {
         let system = self.place(routed, ranks, self.workload.span(), notes)?;
         let system = self.estimated(self.slowed(system, ranks, &[], notes));
         self.check_routes(&system, &work, notes);
+        if let (Some(network), PatternSpec::File(spec), true) = (system.network(), &work.workload, notes.is_clean()) {
+            let mistakes = spec.in_paths(network.misplaced_paths(&*work.pattern), &notes.sources);
+            notes.extend_at(mistakes, self.workload.span());
+        }
         let work = work.into_work(&notes.sources);
+        if notes.is_clean() {
+            notes.extend_at(work.fits(&system).err(), self.workload.span());
+        }
         if let Some(network) = system.network()
             && notes.is_clean()
         {
@@ -263,13 +271,14 @@ impl Sections {
                 break;
             }
             destinations.clear();
-            destinations.extend((0..sends).map(|index| pattern.message(rank, index).dst));
+            let path = |index| pattern.plan().map_or(&[][..], |plan| plan.path(MessageId { src: rank, index }));
+            destinations.extend((0..sends).map(|index| (pattern.message(rank, index).dst, !path(index).is_empty())));
             destinations.sort_unstable();
             destinations.dedup();
-            for &dst in &destinations {
+            for &(dst, has_path) in &destinations {
                 match (network.placement.get(rank), network.placement.get(dst)) {
                     (Some(&from), Some(&to)) if dst.0 < ranks => {
-                        if irregular && !comes_back && from != to && !network.router.reaches(from, to) {
+                        if irregular && !has_path && !comes_back && from != to && !network.router.reaches(from, to) {
                             missing.note(from.index() as u32, to.index() as u32);
                         }
                     }

@@ -51,7 +51,6 @@ impl Sections {
         check_names(jobs, self.jobs.span(), notes);
         self.check_transport(notes);
         self.check_packets(notes);
-        self.check_weights(jobs, notes);
         // A node model may be a network of its own.
         if let Section::Is(node, at) = &self.node
             && node.facts().is_network
@@ -91,6 +90,7 @@ impl Sections {
         let written = Specifications { joint: Some(joint), ..Specifications::default() };
         let system = self.on_network(routed, placement, written, notes);
         let network = system.network()?.clone();
+        self.check_weights(jobs, &network, notes);
         self.check_each(&all, &network, notes);
         let own_links = notes.links.comparison(&network.fabric, &self.link, &notes.sources);
         let system = system.with_node(node).ok()?.with_collectives(collectives).with_link_comparison(own_links);
@@ -104,24 +104,11 @@ impl Sections {
     }
 
     /// Refuses weights of jobs unless messages are flows under a policy that supports weights.
-    fn check_weights(&self, jobs: &[JobSection], notes: &mut Notes) {
-        let Some(weight) = jobs.iter().find_map(|job| job.spec.weight.as_ref().filter(|weight| ***weight != 1.0))
-        else {
-            return;
-        };
-        let transport = self.transport.get().filter(|transport| !transport.is_flow());
-        let sharing = self.sharing.get().and_then(|sharing| Some((sharing.name(), sharing.refuses_terms()?)));
-        let (message, help) = match (transport, sharing) {
-            (Some(transport), _) => {
-                let name = transport.name();
-                (format!("the transport `{name}` has no weights of jobs"), "leave it out, or take flows")
-            }
-            (None, Some((name, reason))) => {
-                (format!("the sharing policy `{name}` has no weights: {reason}"), "take `max-min` or `equal-share`")
-            }
-            (None, None) => return,
-        };
-        notes.refuse(message, weight.span(), help);
+    fn check_weights(&self, jobs: &[JobSection], network: &Network, notes: &mut Notes) {
+        let weights = jobs.iter().filter_map(|job| job.spec.weight.as_ref());
+        if let Some(weight) = weights.into_iter().find(|weight| ***weight != 1.0) {
+            notes.extend_at(network.refuses_weights("jobs"), weight.span());
+        }
     }
 
     /// Returns the sections of the work of a job: its own workload and seed, with the common remaining

@@ -146,10 +146,13 @@ impl<W: Simulated> Scenario<W> {
     }
 
     /// Returns the scenario with ranks on these nodes. Returns `None` without a network, if a node does not
-    /// exist or has two ranks, or if their number is not the number of ranks.
+    /// exist or has two ranks, if their number is not the number of ranks, or if messages have paths that lead
+    /// elsewhere.
     #[must_use]
     pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
-        Some(Self { system: self.system.with_nodes(nodes)?, ..self.clone() })
+        let system = self.system.with_nodes(nodes)?;
+        self.work.fits(&system).ok()?;
+        Some(Self { system, ..self.clone() })
     }
 
     /// Returns other work on the same system. Only the keys of the system that identify a variant are kept.

@@ -229,6 +229,11 @@ impl Simulated for JobsWork {
             let message = "no job ends: all of them are background jobs, which repeat until another ends";
             return Err(Diagnostic::new("endless", message));
         }
+        if let Some(job) = self.jobs.iter().find(|job| matches!(&job.task, JobWork::Pattern(work) if work.has_paths()))
+        {
+            let message = format!("the column `path` is for a pattern alone, and job `{}` has it", job.name);
+            return Err(Diagnostic::new("wrong-choice", message).help("leave the column out"));
+        }
         // Slow ranks are described over all jobs and checked below.
         let plain = system.clone().with_noise(Default::default());
         self.jobs.iter().try_for_each(|job| job.task.fits(&plain))?;

@@ -1,5 +1,6 @@
 //! Patterns: messages as a function of rank and number, played on a network, and their report.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -134,7 +135,7 @@ impl PatternWork {
     /// The rates are those of the transport: the full bandwidth where messages do not see each other, with
     /// weights, limits and parts where flows have them. Packets have no rates, so plain flows stand in for them.
     pub fn rates(&self, system: &System) -> Vec<Rate> {
-        system.network().map(|network| rates(&*self.pattern, self.injection, network)).unwrap_or_default()
+        self.network_on(system).map(|network| rates(&*self.pattern, self.injection, &network)).unwrap_or_default()
     }
 
     /// Plays the pattern and calls a function for each message on its arrival, without a report, bounds or
@@ -145,13 +146,26 @@ impl PatternWork {
         on_delivered: &mut dyn FnMut(Time, &Flight),
         watch: Option<&dyn Watch>,
     ) -> Option<Outcome> {
-        let playing = self.playing_on(system)?;
+        let network = self.network_on(system)?;
+        let playing = Playing { work: self, system, network: &network };
         let mut player = playing.player(None);
         Some(playing.network.play_pattern(&mut player, on_delivered, watch))
     }
 
-    fn playing_on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
-        Some(Playing { work: self, system, network: system.network()? })
+    /// Returns the network with the paths that single messages have.
+    fn network_on<'a>(&self, system: &'a System) -> Option<Cow<'a, Network>> {
+        Some(system.network()?.with_paths_of(&*self.pattern))
+    }
+
+    /// True if single messages have paths of their own.
+    pub(super) fn has_paths(&self) -> bool {
+        self.pattern.plan().is_some_and(|plan| plan.has_paths)
+    }
+
+    /// Returns the fingerprint of the fabric for which the messages were planned, if it is another one.
+    pub fn other_fabric(&self, system: &System) -> Option<&str> {
+        let fabric = &system.network()?.fabric;
+        self.pattern.plan()?.fabric.as_deref().filter(|fingerprint| *fingerprint != fabric.fingerprint())
     }
 }
 
@@ -159,9 +173,7 @@ impl Simulated for PatternWork {
     type Outcome = PatternOutcome;
 
     fn fits(&self, system: &System) -> Result<(), Diagnostic> {
-        if system.network().is_none() {
-            return Err(without_network(&self.name));
-        }
+        let Some(network) = system.network() else { return Err(without_network(&self.name)) };
         if !system.node().facts().is_ideal {
             let message =
                 format!("messages of a pattern cost nothing at their ends, and {} nodes do", system.node().name());
@@ -170,12 +182,16 @@ impl Simulated for PatternWork {
             );
         }
         fits_noise(system, self.pattern.ranks(), &[])?;
-        fits_places(&self.name, self.pattern.ranks(), system)
+        fits_places(&self.name, self.pattern.ranks(), system)?;
+        if self.pattern.plan().is_some_and(|plan| plan.is_weighted()) {
+            network.refuses_weights("messages").map_or(Ok(()), Err)?;
+        }
+        network.misplaced_paths(&*self.pattern).into_iter().next().map_or(Ok(()), |(_, mistake)| Err(mistake))
     }
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> Result<PatternOutcome, Diagnostic> {
-        let playing = self.playing_on(system).ok_or_else(|| without_network(&self.name))?;
-        Ok(playing.run(options))
+        let network = self.network_on(system).ok_or_else(|| without_network(&self.name))?;
+        Ok(Playing { work: self, system, network: &network }.run(options))
     }
 
     fn summary(outcome: &PatternOutcome) -> Summary {
@@ -211,6 +227,8 @@ impl Simulated for PatternWork {
             let ground = OnFabric { fabric: &network.fabric, router: &*network.router, places };
             work.pattern = spec.build(&ground, system.seed(), sources)?;
         }
+        // Paths of messages fit one placement.
+        work.fits(system).map_err(|mistake| vec![mistake])?;
         Ok(work)
     }
 }
@@ -499,6 +517,7 @@ impl Playing<'_> {
             },
             fabric: self.network.fabric.to_string(),
             workload: self.work.name.clone(),
+            planned_for: self.work.other_fabric(self.system).map(str::to_owned),
             bandwidth_bps,
             bandwidth_per_node_bps: bandwidth_bps / f64::from(self.work.pattern.ranks().max(1)),
             bounds,
@@ -667,7 +686,7 @@ fn starts(pattern: &dyn Pattern, jitter: Time, system: &System, network: &Networ
     let is_plain =
         network.transport.is_plain_flow() && !network.fabric.limits_messages() && network.router.choice().is_none();
     let ranks = pattern.ranks();
-    let is_known = is_plain && !pattern.delays() && processors(system, ranks, None).is_none();
+    let is_known = is_plain && network.plan.is_none() && !pattern.delays() && processors(system, ranks, None).is_none();
     let start = start_offsets(system.seed(), jitter);
     is_known.then(|| (0..ranks).map(|rank| start(RankId(rank))).collect())
 }

@@ -17,6 +17,7 @@ mod late;
 mod layers;
 mod least_cut;
 mod link_delays;
+mod message_columns;
 mod noise;
 mod places;
 mod presets;

@@ -126,6 +126,13 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(idle) = system.and_then(System::idle_links) {
         voice.say(table::printable(&idle));
     }
+    if let Loaded::Pattern(scenario) = &loaded
+        && let Some(fabric) = scenario.work().other_fabric(scenario.system())
+    {
+        let fabric = table::printable(fabric);
+        let text = "its paths and slots may not fit";
+        voice.say(format_args!("warning: this plan was made for another fabric ({fabric}); {text}"));
+    }
     let asked = Asked {
         interference: args.interference,
         words: measured_by(args),

@@ -29,11 +29,13 @@ Operations: all-to-all, all-gather, reduce-scatter, all-reduce, broadcast, scatt
 alone, over all routes and with any split over them.
 
 Methods:
-  auto     trees for operations that copy or add; for an all-to-all the faster of order and greedy
+  auto     trees for operations that copy or add; for an all-to-all the fastest of order, colour and
+           greedy by the formula
   order    all-to-all in rounds of the best order (`--order auto` of `hayase run`)
   greedy   all-to-all in slots in which no link carries more than it can, packed in one pass
   pack     as greedy, with two tries for each slot
   packr    as greedy, with one of the best routes for each message
+  colour   all-to-all in rounds by number on a tree, with routes that never meet
   routes   everything at once, split over the routes of the optimum
   trees    packed spanning trees, in chunks
 
@@ -69,7 +71,7 @@ pub struct ScheduleArgs {
     /// Rank that has the data of a broadcast or scatter, or gets those of a gather.
     #[arg(long, value_name = "RANK", default_value_t = 0)]
     pub root: u32,
-    /// Method: auto, order, greedy, pack, packr, routes, trees.
+    /// Method: auto, order, greedy, pack, packr, colour, routes, trees.
     #[arg(long, value_name = "METHOD", default_value = "auto", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(Method::ALL.map(|(name, _)| name)))]
     pub method: String,

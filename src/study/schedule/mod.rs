@@ -50,6 +50,8 @@ pub enum Method {
     Pack,
     /// All-to-all in slots with one of the best routes for each message.
     Packr,
+    /// All-to-all in rounds with coloured routes, on trees.
+    Colour,
     /// Everything at once, split over the best routes.
     Routes,
     /// Packed spanning trees.
@@ -58,12 +60,13 @@ pub enum Method {
 
 impl Method {
     /// Methods with their names.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 8] = [
         ("auto", Self::Auto),
         ("order", Self::Order),
         ("greedy", Self::Greedy),
         ("pack", Self::Pack),
         ("packr", Self::Packr),
+        ("colour", Self::Colour),
         ("routes", Self::Routes),
         ("trees", Self::Trees),
     ];
@@ -78,7 +81,7 @@ impl Method {
         use PlanOperation as O;
         match self {
             Self::Auto => true,
-            Self::Order | Self::Greedy | Self::Pack | Self::Packr => operation == O::AllToAll,
+            Self::Order | Self::Greedy | Self::Pack | Self::Packr | Self::Colour => operation == O::AllToAll,
             Self::Routes => matches!(operation, O::AllToAll | O::Scatter | O::Gather),
             Self::Trees => matches!(operation, O::AllGather | O::ReduceScatter | O::AllReduce | O::Broadcast),
         }

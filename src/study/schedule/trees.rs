@@ -142,7 +142,7 @@ pub(super) fn tree_plan(
     let (graph, fabric) = (&ground.graph, ground.fabric);
     let ranks = graph.compute;
     let phases = if operation == PlanOperation::AllReduce { 2 } else { 1 };
-    let depth = forest.trees.iter().map(|tree| tree.depth(ranks)).max().unwrap_or(0);
+    let depth = forest.trees.iter().filter_map(|tree| tree.depths(ranks)?.into_iter().max()).max().unwrap_or(0);
     let edges: u64 = forest.trees.iter().map(|tree| tree.edges.len() as u64).sum::<u64>() * phases;
     let latency = forest.paths.iter().map(|path| {
         let links: Vec<LinkId> = path.iter().map(|&link| ground.of_link[link as usize]).collect();

@@ -2,9 +2,17 @@
 
 use super::plan::{Plan, PlanMessage, PlanOperation};
 use super::{Built, Ground, Method};
-use crate::ids::{LinkId, RankId};
+use crate::fabric::Tree;
+use crate::ids::{Id, LinkId, NodeId, RankId};
+use crate::optimum::slots::{Effort, Messages, colour_round, pack};
 use crate::optimum::{BestTime, FlowNetwork, Volumes};
 
+/// Largest number of ranks whose slots are packed or coloured.
+const MOST_PACKED: u32 = 2_000;
+/// Largest number of routes of a message from which packing chooses.
+const MOST_ROUTES: usize = 8;
+/// Ratio to the optimum at which an order is good enough.
+const NEAR: f64 = 1.01;
 /// Largest number of messages of a pattern that are listed one by one.
 const MOST_LISTED: u64 = 1 << 22;
 /// Largest number of messages that are split over several routes.
@@ -21,7 +29,22 @@ pub(super) fn schedule(
     let is_even = request.operation == PlanOperation::AllToAll && request.sizes.is_none();
     match request.method {
         Method::Order if is_even => by_order(ground),
-        Method::Auto if is_even => by_order(ground),
+        Method::Greedy if is_even => packed(ground, Method::Greedy, &single_routes(ground)?),
+        Method::Pack if is_even => packed(ground, Method::Pack, &single_routes(ground)?),
+        Method::Packr if is_even => packed(ground, Method::Packr, &best_routes(ground, flows, best, volumes)),
+        Method::Colour if is_even => coloured(ground),
+        Method::Auto if is_even => {
+            let ordered = by_order(ground);
+            if ordered.as_ref().is_ok_and(|ordered| ordered.predicted_s <= NEAR * best.at_least_s) {
+                return ordered;
+            }
+            let other = coloured(ground).or_else(|_| packed(ground, Method::Greedy, &single_routes(ground)?));
+            match (ordered, other) {
+                (Ok(ordered), Ok(other)) if other.predicted_s < ordered.predicted_s => Ok(other),
+                (Ok(ordered), _) => Ok(ordered),
+                (Err(_), other) => other,
+            }
+        }
         Method::Auto | Method::Routes => at_once(ground, flows, best, volumes),
         method => Err(format!("method \"{}\" needs one size for all messages", method.name())),
     }
@@ -58,22 +81,155 @@ fn by_order(ground: &Ground<'_>) -> Result<Built, String> {
     let listed = if pattern.messages() <= MOST_LISTED { pattern.ranks() } else { 0 };
     for src in (0..listed).map(RankId) {
         for message in (0..pattern.sends(src)).map(|index| pattern.message(src, index)) {
-            plan.messages.push(PlanMessage {
-                src: src.0,
-                dst: message.dst.0,
-                bytes: message.bytes,
-                slot: Some(message.step),
-                path: Vec::new(),
-                weight: 1.0,
-                after: Vec::new(),
-                data: (unit(ground, src.0, message.dst.0), 1),
-                reduces: false,
-            });
+            plan.messages.push(turn(ground, (src.0, message.dst.0), message.step, Vec::new()));
         }
     }
     let predicted_s = choice.tried.iter().find(|(name, _)| *name == choice.name).map_or(f64::NAN, |(_, time)| *time);
     let (order, pattern) = (Some(choice.name.to_owned()), Some(table(choice.name)));
     Ok(Built { plan, pattern, method: Method::Order, predicted_s, order, depth: None, chunks: None, trees: None })
+}
+
+/// Routes of each pair of ranks, as links of the fabric; a pair on one node has none.
+type Routes = Vec<Vec<Vec<u32>>>;
+
+/// Returns the one route of each pair of ranks by the routing rule.
+fn single_routes(ground: &Ground<'_>) -> Result<Routes, String> {
+    if ground.network.router.choice().is_some() {
+        return Err("slots are packed on fixed routes, and the routing rule chooses; take method packr".to_owned());
+    }
+    too_many(ground)?;
+    let mut links = Vec::new();
+    let mut route = |from, to| {
+        links.clear();
+        if from != to {
+            ground.network.router.route(from, to, &mut links);
+        }
+        vec![links.iter().map(|link: &LinkId| link.0).collect()]
+    };
+    Ok(ground
+        .nodes
+        .iter()
+        .flat_map(|&from| ground.nodes.iter().map(move |&to| (from, to)))
+        .map(|(a, b)| route(a, b))
+        .collect())
+}
+
+/// Returns the routes of each pair that carry most of its traffic at the optimum.
+fn best_routes(ground: &Ground<'_>, flows: &FlowNetwork<'_>, best: &BestTime, volumes: &Volumes) -> Routes {
+    let mut routes = flows.paths(best, volumes);
+    routes.sort_by_key(|(from, path)| (*from, path.to));
+    let of_pair = |from: NodeId, to: NodeId| {
+        let [start, end] = [from, to].map(|node| flows.place[node.index()]);
+        let first = routes.partition_point(|(from, path)| (*from, path.to) < (start, end));
+        let paths = routes[first..].iter().take_while(|(from, path)| (*from, path.to) == (start, end));
+        let whole = |links: &[u32]| {
+            let inner = links.iter().map(|&link| flows.of_link[link as usize]);
+            flows.whole_path(from, to, inner).into_iter().map(|link| link.0).collect::<Vec<u32>>()
+        };
+        match from == to {
+            true => vec![Vec::new()],
+            false if start == end => vec![whole(&[])],
+            false => paths.take(MOST_ROUTES).map(|(_, path)| whole(&path.links)).collect(),
+        }
+    };
+    ground
+        .nodes
+        .iter()
+        .flat_map(|&from| ground.nodes.iter().map(move |&to| (from, to)))
+        .map(|(a, b)| of_pair(a, b))
+        .collect()
+}
+
+/// Refuses more ranks than slots are packed for.
+fn too_many(ground: &Ground<'_>) -> Result<(), String> {
+    match ground.ranks() {
+        ..=MOST_PACKED => Ok(()),
+        ranks => Err(format!("slots are packed for at most {MOST_PACKED} ranks, not {ranks}")),
+    }
+}
+
+/// Returns an all-to-all in packed slots: in each, a link carries as many messages as it can in the time that the
+/// narrowest link needs for one.
+fn packed(ground: &Ground<'_>, method: Method, routes: &Routes) -> Result<Built, String> {
+    too_many(ground)?;
+    let ranks = ground.ranks();
+    let capacity = ground.network.fabric.shared_capacities();
+    let used = routes.iter().flatten().flatten().map(|&link| capacity[link as usize]);
+    let slowest = used.fold(f64::INFINITY, f64::min);
+    let room: Vec<u32> = capacity.iter().map(|capacity| (capacity / slowest + 1e-9).clamp(1.0, 1e9) as u32).collect();
+    let (mut messages, mut pairs) = (Messages::default(), Vec::new());
+    for (pair, routes) in (0..).zip(routes).filter(|(pair, _)| pair / ranks != pair % ranks) {
+        messages.push(1, routes.iter().map(Vec::as_slice));
+        pairs.push(pair);
+    }
+    let effort = if method == Method::Pack { Effort::Pack } else { Effort::Greedy };
+    let slots = pack(&messages, &room, effort, ground.seed, &mut |_| !ground.control.is_cancelled());
+    let slots = slots.ok_or("the packing was stopped")?;
+    let mut plan = plan(ground);
+    for (index, &pair) in pairs.iter().enumerate() {
+        let (src, dst) = (pair / ranks, pair % ranks);
+        let path = if method == Method::Packr { messages.route(slots.route[index]).to_vec() } else { Vec::new() };
+        plan.messages.push(turn(ground, (src, dst), slots.slot[index], path));
+    }
+    plan.messages.sort_by_key(|message| (message.src, message.slot));
+    let predicted_s = f64::from(slots.slots) * ground.request.size as f64 / slowest;
+    Ok(Built { plan, pattern: None, method, predicted_s, order: None, depth: None, chunks: None, trees: None })
+}
+
+/// Returns an all-to-all in rounds by number, with the routes of each round coloured on a tree.
+fn coloured(ground: &Ground<'_>) -> Result<Built, String> {
+    let fabric = &ground.network.fabric;
+    let Some(tree) = fabric.family_as::<Tree>().filter(|_| fabric.failed().is_none()) else {
+        return Err("routes are coloured on trees without failed links".to_owned());
+    };
+    too_many(ground)?;
+    let (ranks, levels) = (ground.ranks(), tree.levels());
+    let (mut plan, mut ports, mut rounds) = (plan(ground), Vec::new(), 0.0);
+    let capacity = fabric.shared_capacities().into_iter().fold(f64::INFINITY, f64::min);
+    for round in 1..ranks {
+        let ends: Vec<(u32, u32)> = (0..ranks)
+            .map(|rank| (ground.nodes[rank as usize].0, ground.nodes[((rank + round) % ranks) as usize].0))
+            .collect();
+        rounds += f64::from(colour_round(tree, &ends, &mut ports));
+        for (rank, &(from, to)) in (0..).zip(&ends) {
+            let ports = &ports[rank as usize * levels..][..levels];
+            let path = climb(tree, from, to, ports);
+            plan.messages.push(turn(ground, (rank, (rank + round) % ranks), round - 1, path));
+        }
+    }
+    plan.messages.sort_by_key(|message| (message.src, message.slot));
+    let predicted_s = rounds * ground.request.size as f64 / capacity;
+    let method = Method::Colour;
+    Ok(Built { plan, pattern: None, method, predicted_s, order: None, depth: None, chunks: None, trees: None })
+}
+
+/// Returns the links of a message that climbs by these ports and comes down by the same.
+fn climb(tree: &Tree, from: u32, to: u32, ports: &[u16]) -> Vec<u32> {
+    let (mut up, mut down, mut at) = (Vec::new(), Vec::new(), [from, to]);
+    for (level, &port) in (1..).zip(ports) {
+        if from == to || from / tree.block(level - 1) == to / tree.block(level - 1) {
+            break;
+        }
+        up.push(tree.up_link(level, at[0], port.into()).0);
+        down.push(tree.down_link(level, at[1], port.into()).0);
+        at = at.map(|part| tree.parent(level, part, port.into()));
+    }
+    up.into_iter().chain(down.into_iter().rev()).collect()
+}
+
+/// Returns the message of a pair in a slot.
+fn turn(ground: &Ground<'_>, (src, dst): (u32, u32), slot: u32, path: Vec<u32>) -> PlanMessage {
+    PlanMessage {
+        src,
+        dst,
+        bytes: ground.request.size,
+        slot: Some(slot),
+        path,
+        weight: 1.0,
+        after: Vec::new(),
+        data: (unit(ground, src, dst), 1),
+        reduces: false,
+    }
 }
 
 /// Returns all messages at once, each split over the best known routes. Under max-min every flow then gets at least

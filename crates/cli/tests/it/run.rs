@@ -160,6 +160,19 @@ fn a_comparison_ranks_patterns_and_is_written_in_four_forms() {
 }
 
 #[test]
+fn a_plan_for_another_fabric_is_played_with_a_warning() {
+    let desk = Desk::new()
+        .file("fabric.toml", FABRIC)
+        .file("m.csv", "# fabric: 0123456789abcdef\nsrc,dst,bytes,slot,path,flow_weight\n0,1,100,0,,1\n");
+    let assert = desk.hayase("run -t fabric.toml -p m.csv --format json").assert().success();
+    let text = assert.get_output().stderr.clone();
+    let warning = "warning: this plan was made for another fabric (0123456789abcdef); its paths and slots may not fit";
+    assert!(String::from_utf8(text).unwrap().starts_with(warning));
+    let report: serde_json::Value = assert.json();
+    assert_eq!(report["planned_for"], "0123456789abcdef");
+}
+
+#[test]
 fn a_deadlock_names_who_waits_for_whom_and_has_an_exit_code_of_its_own() {
     let desk = Desk::new()
         .file("fabric.toml", FABRIC)

@@ -38,7 +38,8 @@ fn effective_bisection_is_a_mean_over_seeds() {
 
 #[test]
 fn the_messages_of_a_file_are_steady_traffic() {
-    let desk = Desk::new().file("m.csv", "src,dst,bytes\n0,1,100\n2,1,50\n3,3,7\n");
+    let desk =
+        Desk::new().file("m.csv", "src,dst,bytes,slot,path,flow_weight\n0,1,100,0,,1\n2,1,50,,a -> b,\n3,3,7,,,\n");
     let answer = json(&desk, "-t crossbar-64 --traffic ./m.csv");
     assert!((answer["throughput"].as_f64().unwrap() - 1.0 / 1.5).abs() < 1e-12);
     let desk = Desk::new().file("bad.csv", "src,dst,bytes\n0,64,100\n0,1,x\n");

@@ -1,7 +1,8 @@
 //! Paths chosen for the messages under way, the state that a routing rule chooses by, and failed links.
 
 use super::outages::Outages;
-use crate::ids::{FlowId, Id, IdVec, LinkId};
+use crate::fabric::MessagePlan;
+use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId};
 use crate::routing::{Choice, ChoiceKind, Path, Router, StartingMessage, UnderWay};
 use crate::units::Time;
 
@@ -10,6 +11,8 @@ use crate::units::Time;
 pub(super) struct DynamicRouting<'a> {
     pub router: &'a dyn Router,
     choice: Option<&'a dyn Choice>,
+    /// Paths of single messages, which come before those of the rule.
+    pub plan: Option<&'a MessagePlan>,
     /// Failures of links, where some concern the run.
     pub outages: Option<Outages<'a>>,
     /// Number of messages under way on each link; messages without bytes do not count. Empty where the rule
@@ -32,6 +35,7 @@ impl<'a> DynamicRouting<'a> {
         Self {
             router,
             choice,
+            plan: None,
             outages,
             under_way: IdVec::filled(if looks { links } else { 0 }, 0),
             parts: Vec::new(),
@@ -44,6 +48,11 @@ impl<'a> DynamicRouting<'a> {
     /// True if each packet is routed by itself.
     pub fn routes_packets(&self) -> bool {
         self.routes_packets
+    }
+
+    /// Returns the path that is given for a message; empty if it takes that of the rule.
+    pub fn given(&self, message: MessageId) -> &'a [LinkId] {
+        self.plan.map_or(&[], |plan| plan.path(message))
     }
 
     /// Records the message of a flow whose packets are routed by themselves.
@@ -70,9 +79,10 @@ impl<'a> DynamicRouting<'a> {
         self.path.clear();
         if start.src != start.dst {
             std::mem::swap(&mut self.path.links, route);
-            match self.choice {
-                Some(choice) => choice.choose(start, &self.under_way, &mut self.path),
-                None => self.router.route(start.src, start.dst, &mut self.path.links),
+            match (self.given(start.message), self.choice) {
+                ([], Some(choice)) => choice.choose(start, &self.under_way, &mut self.path),
+                ([], None) => self.router.route(start.src, start.dst, &mut self.path.links),
+                (given, _) => self.path.links.extend_from_slice(given),
             }
             std::mem::swap(&mut self.path.links, route);
         }

@@ -24,7 +24,7 @@ use events::{Event, EventQueue};
 use outages::Outages;
 
 use crate::base::prefetch::fetch;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, MessagePlan};
 use crate::faults::Faults;
 use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, UniformOrEach, WakeId};
 use crate::placement::Placement;
@@ -276,13 +276,15 @@ impl Flights {
 impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
-        self.run_with(None, observer, watch)
+        self.run_with(None, None, observer, watch)
     }
 
-    /// Runs while links fail and come back; fabric and routes are those at the start.
+    /// Runs while links fail and come back, with the paths that a plan gives for messages; fabric and routes are those
+    /// at the start.
     pub fn run_with<O: Observer>(
         self,
         faults: Option<&'a Faults>,
+        plan: Option<&'a MessagePlan>,
         observer: &mut O,
         watch: Option<&dyn Watch>,
     ) -> Outcome {
@@ -290,9 +292,10 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
         let mut wires = LinkProperties::new(self.fabric, self.transport.latency_factor());
         wires.wants = self.transport.wants();
         let (links, asks) = (self.fabric.links().len(), wires.wants.to_ask);
-        let is_asked = self.router.choice().is_some() || faults.is_some();
-        let chosen =
+        let is_asked = self.router.choice().is_some() || faults.is_some() || plan.is_some();
+        let mut chosen =
             is_asked.then(|| Box::new(DynamicRouting::new(self.router, links, asks, faults.map(Outages::new))));
+        chosen.iter_mut().for_each(|chosen| chosen.plan = plan);
         let mut run = EventLoop {
             simulation: self,
             observer,
@@ -416,7 +419,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let Some(chosen) = &mut self.chosen else { return };
         let placement = self.simulation.placement;
         let start = StartingMessage { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
-        if chosen.outages.is_some() && !chosen.router.reaches(start.src, start.dst) {
+        let given = chosen.given(send.id);
+        if chosen.outages.is_some() && given.is_empty() && !chosen.router.reaches(start.src, start.dst) {
             self.wait_for_routes(send, since);
             return;
         }
@@ -426,7 +430,10 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             // Its packets choose their own paths; a shortest one gives the time that the message would take
             // alone.
             if start.src != start.dst {
-                self.simulation.router.route(start.src, start.dst, route);
+                match given {
+                    [] => self.simulation.router.route(start.src, start.dst, route),
+                    links => route.extend_from_slice(links),
+                }
                 if route.is_empty() {
                     return self.refuse(send);
                 }
@@ -434,7 +441,9 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             chosen.note(id, start);
             let (latency, transfer) = (self.wires.latency(route), self.wires.transfer(route, send.bytes));
             let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
-            route.clear();
+            if given.is_empty() {
+                route.clear();
+            }
             return self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
         }
         chosen.choose(id, start, send.bytes, route);
@@ -511,14 +520,12 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let asks = chosen.and_then(|chosen| chosen.start(id));
         let options = EntryOptions {
             parts: chosen.map_or(&[], |chosen| chosen.parts(id)),
-            weight: if wants.weights { workload.weight(src) } else { 1.0 },
+            weight: if wants.weights { workload.weight(send.id) } else { 1.0 },
             way_back: &way_back,
             asks,
         };
         transport.start(&Entry { src, options: &options, ..Entry::new(id, links, send.bytes) });
-        if asks.is_none() {
-            self.observer.entered(self.now, links);
-        }
+        self.observer.entered(self.now, links);
     }
 
     /// Prefetches data that the next arrivals need, and data for the message that follows the first of them.

@@ -1,6 +1,7 @@
 //! A fabric with ranks on its nodes and a way to move messages over it. It puts a simulation together for any
 //! [`Workload`](crate::workload::Workload).
 
+mod message_paths;
 mod parts;
 #[cfg(all(test, feature = "simulator"))]
 mod tests;

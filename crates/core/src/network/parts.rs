@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, MessagePlan};
 use crate::faults::Faults;
 use crate::placement::Placement;
 use crate::routing::{Choice, ChoiceKind, Router, RoutingSpec};
@@ -29,6 +29,8 @@ pub struct NetworkParts {
     pub resolution: Time,
     /// Faults, if there are any. The fabric and the routes are those that the faults leave at the start.
     pub faults: Option<Arc<Faults>>,
+    /// Paths of single messages, if any have one of their own.
+    pub plan: Option<Arc<MessagePlan>>,
 }
 
 /// Part of a network that a mistake concerns and that a scenario has a section for.
@@ -96,6 +98,7 @@ impl NetworkParts {
             transport: TransportSpec::default(),
             resolution: Time::ZERO,
             faults: None,
+            plan: None,
         }
     }
 
@@ -129,6 +132,20 @@ impl NetworkParts {
             misfits.push((Part::Placement, Diagnostic::new("unknown-node", message)));
         }
         misfits
+    }
+
+    /// Returns the reason why these weights (`jobs`, `messages`) have no effect; `None` if flows share by weights.
+    pub fn refuses_weights(&self, of: &str) -> Option<Diagnostic> {
+        let (message, help) = if self.transport.is_flow() {
+            let (name, reason) = (self.sharing.name(), self.sharing.refuses_terms()?);
+            (format!("the sharing policy `{name}` has no weights: {reason}"), "take `max-min` or `equal-share`")
+        } else {
+            (
+                format!("the transport `{}` has no weights of {of}", self.transport.name()),
+                "leave them out, or take flows",
+            )
+        };
+        Some(Diagnostic::new("wrong-choice", message).help(help))
     }
 
     /// Finds links that fail or change during the run under a transport or policy that cannot follow them.

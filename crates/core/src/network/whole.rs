@@ -55,7 +55,6 @@ impl NetworkParts {
     }
 
     /// Returns a network of parts that the caller has checked ([`Self::misfits`]).
-    #[cfg(feature = "simulator")]
     #[doc(hidden)]
     pub fn unchecked(self) -> Network {
         Network { parts: self }
@@ -182,7 +181,7 @@ impl Network {
         let NetworkParts { fabric, router, placement, resolution, .. } = &self.parts;
         let resolution = *resolution;
         let simulation = Simulation { fabric, router: &**router, placement, workload, transport, resolution };
-        simulation.run_with(self.faults.as_deref(), observer, watch)
+        simulation.run_with(self.faults.as_deref(), self.plan.as_deref(), observer, watch)
     }
 
     /// Returns the faults if any links fail or change during a run.
@@ -220,9 +219,9 @@ impl Network {
     }
 }
 
-/// Routes that may change later: it hides all properties that hold for all routes.
+/// Routes that may change later, or that not all messages take: it hides all properties that hold for all routes.
 #[derive(Debug)]
-struct ChangingRoutes(Arc<dyn Router>);
+pub(super) struct ChangingRoutes(pub(super) Arc<dyn Router>);
 
 impl Router for ChangingRoutes {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {

@@ -401,8 +401,13 @@ impl Workload for PatternPlayer {
             one_at_a_time: self.window() == 1,
             departures: self.injection == Injection::Left,
             most_to_one: self.pattern.most_to_one(),
+            weighted: self.pattern.plan().is_some_and(|plan| plan.is_weighted()),
             ..Load::default()
         }
+    }
+
+    fn weight(&self, message: MessageId) -> f64 {
+        self.pattern.plan().map_or(1.0, |plan| plan.weight(message))
     }
 
     fn mean_bytes(&self) -> u64 {

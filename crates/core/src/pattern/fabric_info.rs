@@ -1,10 +1,10 @@
 //! Properties of a fabric that a pattern may ask for.
 
 use crate::diagnostic::Diagnostic;
-use crate::fabric::Lattice;
+use crate::fabric::Fabric;
 use crate::ids::NodeId;
 
-/// Properties of a fabric that a pattern may ask for: numbers, no links.
+/// Properties of a fabric that a pattern may ask for.
 ///
 /// A pattern assumes that each rank is on the node of its number, as with a regular placement. So a pattern
 /// against groups has its intended effect under that placement, and other placements scramble it. Only the
@@ -23,16 +23,16 @@ pub trait FabricInfo {
         None
     }
 
-    /// Returns the switches as points with coordinates, if they have coordinates.
-    fn lattice(&self) -> Option<&dyn Lattice> {
-        None
-    }
-
     /// Returns the time of messages of one byte in rounds with a barrier after each \[s\]: the sum over rounds of
     /// the largest `messages / capacity` of a link. `partner` gives the receiver of a rank's message in a round,
     /// from 1. Returns `None` if loads depend on the messages under way.
     fn time_of_rounds(&self, rounds: u32, partner: &dyn Fn(u32, u32) -> Option<u32>) -> Option<f64> {
         let _ = (rounds, partner);
+        None
+    }
+
+    /// Returns the fabric itself, for paths that name its links; `None` if it is unknown.
+    fn fabric(&self) -> Option<&Fabric> {
         None
     }
 

@@ -4,7 +4,14 @@
 //! * `order`: a number; the messages of a sender go in ascending order of it (default: in the order of the file);
 //! * `delay`: time between the moment a message may be sent and its sending, which models computation;
 //! * `after`: messages, separated by blanks, that must have arrived first, which models receives;
-//! * `id`: a name for the message, for `after` to use.
+//! * `id`: a name for the message, for `after` to use;
+//! * `slot`: the step of the message, which never decreases along a sender's messages (default: its number among
+//!   the sender's messages);
+//! * `path`: the path of the message, as in the file of `[routing.paths]` (default: that of the routing rule);
+//! * `flow_weight`: the weight of the message on links that it shares (default 1).
+//!
+//! A comment `# fabric: FINGERPRINT` before the header names the fabric for which the messages were planned
+//! ([`Fabric::fingerprint`](crate::fabric::Fabric::fingerprint)).
 //!
 //! `after` names a message by its `id` if the file has that column, else by its row (0: the first after the
 //! header). With or without ids, it may also name a message as `src:index`: the index-th message (from 0)
@@ -13,7 +20,7 @@
 //! A message goes `delay` after everything in its `after` has arrived and the injection rule permits it. The
 //! default rule is `queue`: the sender's previous message has been delivered.
 
-mod read;
+pub(super) mod read;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -21,6 +28,7 @@ use std::sync::{Arc, OnceLock};
 use super::rule::{BuildContext, BuildResult, Rule, Table};
 use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::Located;
+use crate::fabric::MessagePlan;
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
@@ -54,7 +62,7 @@ impl Table for FileSpec {
 
 impl Rule for FileSpec {
     fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
-        Ok(Arc::new(read::read(self, context.sources)?))
+        Ok(Arc::new(read::read(self, context)?))
     }
 
     fn title(&self) -> String {
@@ -65,7 +73,8 @@ impl Rule for FileSpec {
 /// Messages of a file, by sender, and in sending order for each.
 ///
 /// Memory: 12 bytes a message; 8 more if there are delays; 4 more if messages depend on others, and 8 for
-/// each dependency; 4 more once [`Pattern::receives`] has been called.
+/// each dependency; 4 more if there are slots, 8 if there are weights, 12 if there are paths, and 4 for each of
+/// their links; 4 more once [`Pattern::receives`] has been called.
 struct FilePattern {
     /// First message of each rank, and one more entry at the end.
     starts: Vec<u32>,
@@ -79,7 +88,11 @@ struct FilePattern {
     /// dependencies.
     after_starts: Vec<u32>,
     after: Vec<MessageId>,
-    /// Largest number of messages of a rank.
+    /// Step of each message; empty if it is the number of the message among those of its sender.
+    slots: Vec<u32>,
+    /// Paths, weights and fabric, if the file has any of them.
+    plan: Option<Arc<MessagePlan>>,
+    /// One more than the largest step of a message.
     steps: u32,
     arrivals: OnceLock<Arrivals>,
 }
@@ -98,7 +111,7 @@ impl Arrivals {
         for range in pattern.starts.windows(2) {
             for message in range[0]..range[1] {
                 let slot = &mut next[pattern.dst[message as usize] as usize];
-                steps[*slot as usize] = message - range[0];
+                steps[*slot as usize] = pattern.slots.get(message as usize).copied().unwrap_or(message - range[0]);
                 *slot += 1;
             }
         }
@@ -155,10 +168,14 @@ impl Pattern for FilePattern {
         Message {
             dst: RankId(self.dst[i]),
             bytes: self.bytes[i],
-            step: index,
+            step: self.slots.get(i).copied().unwrap_or(index),
             delay: self.delays.get(i).map_or(Time::ZERO, |&ps| Time::from_ps(ps)),
             after,
         }
+    }
+
+    fn plan(&self) -> Option<&Arc<MessagePlan>> {
+        self.plan.as_ref()
     }
 
     fn receives(&self, rank: RankId, step: u32) -> u32 {

@@ -34,6 +34,9 @@ mod uniform_random;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
+use crate::fabric::MessagePlan;
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 use crate::workload::Lockstep;
@@ -47,6 +50,8 @@ pub use collective::CollectiveSpec;
 pub use driver::PatternPlayer;
 pub use fabric_info::FabricInfo;
 pub use file::FileSpec;
+#[cfg(feature = "simulator")]
+pub(crate) use file::read::COLUMNS as MESSAGE_COLUMNS;
 pub use group_permutation::{GroupPermutationSpec, WorstCaseSpec};
 pub use halo::{HaloSpec, Sizes};
 pub use hot_group::HotGroupSpec;
@@ -180,6 +185,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Returns true if any of its messages has a delay.
     fn delays(&self) -> bool {
         false
+    }
+
+    /// Returns the paths and weights that are given for single messages, if there are any.
+    fn plan(&self) -> Option<&Arc<MessagePlan>> {
+        None
     }
 
     /// Returns the blocks that the message carries; empty if the pattern moves data without meaning

@@ -36,7 +36,8 @@ struct Incoming {
 /// memory.
 ///
 /// # Errors
-/// The pattern has too many messages for the free memory, or a message to a rank that does not exist.
+/// The pattern has too many messages for the free memory, a message to a rank that does not exist, or messages with
+/// paths or weights of their own.
 pub fn as_program(
     pattern: &dyn Pattern,
     injection: Injection,
@@ -44,6 +45,11 @@ pub fn as_program(
     seed: u64,
 ) -> Result<Program, Vec<Diagnostic>> {
     let ranks = pattern.ranks();
+    if let Some(plan) = pattern.plan().filter(|plan| plan.has_paths || plan.is_weighted()) {
+        let column = if plan.has_paths { "path" } else { "flow_weight" };
+        let text = format!("the column `{column}` is for ideal nodes: on nodes with costs a pattern is a program");
+        return Err(vec![Diagnostic::new("wrong-choice", text).help("leave the column out, or take ideal nodes")]);
+    }
     let needed = pattern.messages().saturating_mul(MEMORY_PER_MESSAGE);
     if let Some(free) = memory::free().filter(|free| needed > *free) {
         let (needed, free) = (Bytes(needed), Bytes(free));

@@ -95,7 +95,20 @@ struct Header {
 /// # Errors
 /// All mistakes in the order of the file, including those that `each` notes. After 20 mistakes the rest is
 /// not read.
-pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<'_>)) -> Result<u64, Vec<Diagnostic>> {
+pub fn read(input: Input, columns: &[Column], each: impl FnMut(&mut Row<'_>)) -> Result<u64, Vec<Diagnostic>> {
+    read_with_head(input, columns, |_| (), each)
+}
+
+/// Reads a table as [`read`] does, and calls `head` for each comment before the header, without its `#`.
+///
+/// # Errors
+/// See [`read`].
+pub fn read_with_head(
+    mut input: Input,
+    columns: &[Column],
+    mut head: impl FnMut(&str),
+    mut each: impl FnMut(&mut Row<'_>),
+) -> Result<u64, Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let mut mistakes = Vec::new();
     let mut header = None;
@@ -111,6 +124,8 @@ pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<
             let text = &buffer[start..start + split.length];
             start += split.next;
             if cells.is_empty() {
+                let comment = str::from_utf8(text).ok().and_then(|text| text.trim().strip_prefix('#'));
+                comment.filter(|_| header.is_none()).into_iter().for_each(&mut head);
                 continue;
             }
             if let Some((range, message)) = split.misplaced_quotes {

@@ -224,6 +224,10 @@ impl Workload for PatternRanks<'_> {
         self.player.mean_bytes()
     }
 
+    fn weight(&self, message: MessageId) -> f64 {
+        self.player.weight(message)
+    }
+
     fn begin(&mut self, requests: &mut Requests) {
         let before = lengths(requests);
         self.player.begin(requests);

@@ -36,7 +36,6 @@ mod lattice_tests;
 mod legal_paths;
 mod min_hop;
 mod minimal;
-mod named_links;
 mod on_graph;
 mod path;
 mod paths;

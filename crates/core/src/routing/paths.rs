@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 use super::choice::{Choice, ChoiceKind, Path, StartingMessage, UnderWay};
 use super::counting::{LoadCount, in_parts};
 use super::demand::Demand;
-use super::named_links::{links_between, vertices_by_name};
 use super::router::Router;
 use super::rule::{BuildContext, BuildResult, Rule};
-use crate::diagnostic::{Diagnostic, Located, closest};
+use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::Fabric;
+use crate::fabric::named_links::{read_path, unknown, vertices_by_name};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::reading::csv::{self, Column, Row};
 use crate::rng::Mix;
@@ -128,54 +128,9 @@ impl Paths {
             return row.stop();
         }
         let text = text.into_owned();
-        let mut at: Option<VertexId> = None;
-        let mut offset = 0;
-        for step in text.split(" -> ") {
-            let range = offset..offset + step.len();
-            offset += step.len() + " -> ".len();
-            let (name, number) = match (by_name.get(step.trim()), step.rsplit_once(" #")) {
-                (None, Some((name, number))) => (name.trim(), number.trim().parse::<usize>().ok()),
-                _ => (step.trim(), Some(0)),
-            };
-            let (Some(&vertex), Some(number)) =
-                (by_name.get(name).or_else(|| by_name.get(&format!("node {name}"))), number)
-            else {
-                row.mistake_in(PATH, range, unknown(step.trim(), by_name));
-                return self.links.truncate(start);
-            };
-            let Some(before) = at.replace(vertex) else {
-                if vertex != src {
-                    let label = format!("`{}` is expected", self.fabric.vertex_name(src));
-                    row.mistake_in(PATH, range, Diagnostic::new("bad-path", "the path starts elsewhere").label(label));
-                    return;
-                }
-                continue;
-            };
-            let between = links_between(&self.fabric, before, vertex);
-            let link = match number {
-                0 => between.first().filter(|_| between.len() == 1),
-                number => between.get(number - 1),
-            };
-            let Some(&link) = link else {
-                let from = self.fabric.vertex_name(before);
-                let mistake = match between.len() {
-                    0 => Diagnostic::new("bad-path", format!("no link leads here from `{from}`")),
-                    several => Diagnostic::new("bad-path", format!("{several} links lead here from `{from}`"))
-                        .label(format!("`{name} #1` for the first of them")),
-                };
-                row.mistake_in(PATH, range, mistake);
-                return self.links.truncate(start);
-            };
-            if self.links[start..].contains(&link) {
-                row.mistake_in(PATH, range, Diagnostic::new("bad-path", "a path crosses a link twice"));
-                return self.links.truncate(start);
-            }
-            self.links.push(link);
-        }
-        if at != Some(dst) {
-            let label = format!("`{}` is expected at its end", self.fabric.vertex_name(dst));
-            row.mistake(PATH, Diagnostic::new("bad-path", "the path ends elsewhere").label(label));
-            return self.links.truncate(start);
+        match read_path(&self.fabric, by_name, &text, (Some(src), Some(dst))) {
+            Ok(links) => self.links.extend(links),
+            Err(found) => return row.mistake_in(PATH, found.0, found.1),
         }
         let path = OnePath { weight, start: start as u32, end: self.links.len() as u32 };
         self.of_pair.entry((src, dst)).or_default().push(path);
@@ -243,16 +198,6 @@ impl Paths {
             route.extend(self.links(path));
         }
         route.extend(down);
-    }
-}
-
-fn unknown(name: &str, by_name: &FxHashMap<String, VertexId>) -> Diagnostic {
-    let mistake = Diagnostic::new("unknown-vertex", format!("there is no node or switch `{name}`"));
-    let mut names: Vec<&str> = by_name.keys().map(String::as_str).collect();
-    names.sort_unstable();
-    match closest(name, names) {
-        Some(near) => mistake.help(format!("did you mean `{near}`?")),
-        None => mistake.help("`hayase topology show -o x.json` lists the names"),
     }
 }
 
@@ -339,6 +284,7 @@ impl Choice for Paths {
 mod tests {
     use super::*;
     use crate::diagnostic::{Invalid, Sources};
+    use crate::fabric::named_links::links_between;
     use crate::ids::{MessageId, RankId};
     use crate::routing::RoutingSpec;
     use crate::routing::test_fabrics::of_cables;

@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 use super::forwarding::Forwarding;
 use super::graph::{Graph, NONE};
 use super::legal_paths::legal_paths;
-use super::named_links::{link_names, vertices_by_name};
 use super::router::Router;
 use super::rule::{BuildContext, BuildResult, Rule};
 use crate::diagnostic::{Diagnostic, Located, Place, Sources, closest};
 use crate::fabric::Fabric;
+use crate::fabric::named_links::{link_names, vertices_by_name};
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::reading::csv::{self, Column, Row};
 

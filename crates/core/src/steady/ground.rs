@@ -1,7 +1,7 @@
 //! A fabric with its routes, in the form that patterns need.
 
 use crate::diagnostic::Diagnostic;
-use crate::fabric::{Fabric, Lattice};
+use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
 use crate::pattern::FabricInfo;
 use crate::routing::{Path, Router};
@@ -28,10 +28,6 @@ impl FabricInfo for OnFabric<'_> {
 
     fn places(&self) -> Option<&[NodeId]> {
         self.places
-    }
-
-    fn lattice(&self) -> Option<&dyn Lattice> {
-        self.fabric.family().lattice()
     }
 
     fn time_of_rounds(&self, rounds: u32, partner: &dyn Fn(u32, u32) -> Option<u32>) -> Option<f64> {
@@ -64,6 +60,10 @@ impl FabricInfo for OnFabric<'_> {
         Some(time)
     }
 
+    fn fabric(&self) -> Option<&Fabric> {
+        Some(self.fabric)
+    }
+
     fn worst_case(&self) -> Result<Vec<u32>, Diagnostic> {
         super::worst::worst_case(self.fabric, self.router)
     }
@@ -87,8 +87,8 @@ impl FabricInfo for OnNodes<'_> {
         Some(self.nodes)
     }
 
-    fn lattice(&self) -> Option<&dyn Lattice> {
-        self.fabric.lattice()
+    fn fabric(&self) -> Option<&Fabric> {
+        Some(self.fabric.fabric)
     }
 
     fn time_of_rounds(&self, rounds: u32, partner: &dyn Fn(u32, u32) -> Option<u32>) -> Option<f64> {

@@ -42,12 +42,12 @@ enum RateSharing {
 }
 
 impl RateSharing {
-    fn new(network: &Network) -> Self {
+    fn new(network: &Network, weighted: bool) -> Self {
         let NetworkParts { fabric, router, transport, sharing, .. } = &**network;
-        let splits = router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Split);
+        let uneven = weighted || router.choice().is_some_and(|choice| choice.kind() == ChoiceKind::Split);
         let on_terms = match transport {
             TransportSpec::ContentionFree(_) => return Self::Alone,
-            TransportSpec::Flow(spec) if splits || fabric.limits_messages() || !transport.is_plain_flow() => {
+            TransportSpec::Flow(spec) if uneven || fabric.limits_messages() || !transport.is_plain_flow() => {
                 FlowsOnTerms::new(fabric, &**router, spec, sharing)
             }
             TransportSpec::Flow(_) | TransportSpec::Packet(_) => None,
@@ -56,8 +56,8 @@ impl RateSharing {
         on_terms.map_or_else(|| Self::Plain(plain()), |flows| Self::OnTerms(Box::new(flows)))
     }
 
-    /// Starts a message; `number` counts the messages that share links.
-    fn start(&mut self, number: u32, network: &Network, ends: (NodeId, NodeId), path: &Path, bytes: u64) {
+    /// Starts a message of this size and weight; `number` counts the messages that share links.
+    fn start(&mut self, number: u32, network: &Network, ends: (NodeId, NodeId), path: &Path, size: (u64, f64)) {
         match self {
             Self::Plain(sharing) => sharing.add(number, &path.links.iter().map(|link| link.0).collect::<Vec<_>>()),
             Self::OnTerms(flows) => {
@@ -65,9 +65,9 @@ impl RateSharing {
                 if flows.wants().ways_back {
                     network.router.route(ends.1, ends.0, &mut way_back);
                 }
-                let entry = Entry::new(FlowId(number), &path.links, bytes);
+                let entry = Entry::new(FlowId(number), &path.links, size.0);
                 flows.start(&Entry {
-                    options: &EntryOptions { parts: &path.parts, way_back: &way_back, ..EntryOptions::NONE },
+                    options: &EntryOptions { parts: &path.parts, weight: size.1, way_back: &way_back, asks: None },
                     ..entry
                 });
             }
@@ -107,29 +107,34 @@ fn rate_alone(fabric: &Fabric, path: &Path) -> LimitedRate {
 /// Returns the rates, on this network, of all messages that the injection rule releases at the start.
 pub fn rates(pattern: &dyn Pattern, injection: Injection, network: &Network) -> Vec<Rate> {
     let NetworkParts { fabric, router, placement, .. } = &**network;
-    let mut shared = RateSharing::new(network);
+    let plan = pattern.plan();
+    let mut shared = RateSharing::new(network, plan.is_some_and(|plan| plan.is_weighted()));
     let mut on_links: UnderWay = IdVec::filled(fabric.links().len(), 0);
     let mut messages: Vec<(RankId, Message, Option<u32>, LimitedRate)> = Vec::new();
     let (mut path, mut under_way) = (Path::default(), 0);
     let asks = network.faults_concern_runs() || may_lack_routes(fabric, &**router);
     for src in (0..pattern.ranks()).map(RankId) {
         for (index, message) in (0..).zip(first_messages(pattern, injection, src)) {
+            let id = MessageId { src, index };
             let (from, to) = (placement[src], placement[message.dst]);
             let (mut number, mut least) = (None, (f64::INFINITY, None));
-            if asks && !router.reaches(from, to) {
+            let given = network.plan.as_ref().map_or(&[][..], |plan| plan.path(id));
+            if asks && given.is_empty() && !router.reaches(from, to) {
                 least = (0.0, None);
             } else if from != to && message.bytes > 0 {
                 path.clear();
                 match router.choice() {
+                    _ if !given.is_empty() => path.links.extend_from_slice(given),
                     None => router.route(from, to, &mut path.links),
                     Some(choice) => {
-                        let start = StartingMessage { src: from, dst: to, message: MessageId { src, index } };
+                        let start = StartingMessage { src: from, dst: to, message: id };
                         choice.choose(start, &on_links, &mut path);
                         path.links.iter().for_each(|&link| on_links[link] += 1);
                     }
                 }
                 least = rate_alone(fabric, &path);
-                shared.start(under_way, network, (from, to), &path, message.bytes);
+                let size = (message.bytes, plan.map_or(1.0, |plan| plan.weight(id)));
+                shared.start(under_way, network, (from, to), &path, size);
                 number = Some(under_way);
                 under_way += 1;
             }

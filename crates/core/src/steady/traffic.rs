@@ -5,7 +5,8 @@ use petgraph::graph::NodeIndex;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
-use crate::reading::csv::{self, Column};
+use crate::pattern::MESSAGE_COLUMNS;
+use crate::reading::csv;
 use crate::rng::Stream;
 use crate::routing::{Blocks, ChoiceKind, Demand, Router};
 
@@ -37,16 +38,6 @@ pub enum Traffic {
 /// List of the words for traffic.
 const WORDS: &str =
     "uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file src,dst,bytes";
-
-const COLUMNS: [Column; 7] = [
-    Column::required("src"),
-    Column::required("dst"),
-    Column::required("bytes"),
-    Column::optional("order"),
-    Column::optional("delay"),
-    Column::optional("after"),
-    Column::optional("id"),
-];
 
 impl Traffic {
     /// Reads traffic from its word, or from the messages of a file: `uniform`, `adversarial=K`, `worst-case`,
@@ -96,7 +87,7 @@ impl Traffic {
     fn read(path: &Located<String>, nodes: u32, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         let input = sources.open(path).map_err(|mistake| vec![mistake])?;
         let mut pairs: Vec<(NodeId, NodeId, f64)> = Vec::new();
-        csv::read(input, &COLUMNS, |row| {
+        csv::read(input, &MESSAGE_COLUMNS, |row| {
             let (src, dst) = (row.number(0, "node", nodes), row.number(1, "node", nodes));
             let bytes = row.size(2);
             if let (Some(src), Some(dst), Some(bytes)) = (src, dst, bytes)

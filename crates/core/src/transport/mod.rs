@@ -53,7 +53,7 @@ pub struct EntryOptions<'a> {
     pub weight: f64,
     /// Links from its receiver to its sender; empty unless [`Wants::ways_back`], and if there is no path.
     pub way_back: &'a [LinkId],
-    /// Set if each of its packets asks for its path; only with [`Wants::to_ask`].
+    /// Set if each of its packets asks for its path, unless the entry has links; only with [`Wants::to_ask`].
     pub asks: Option<StartingMessage>,
 }
 

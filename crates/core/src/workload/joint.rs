@@ -24,7 +24,7 @@ pub struct Part<'a> {
     /// Workloads that only add delays to the time they are told do not need this: their times stay the same
     /// to the last bit beside any other part.
     pub own_clock: bool,
-    /// Weight of its messages on links that they share with messages of other parts.
+    /// Factor on the weights of its messages on links that they share with messages of other parts.
     pub weight: f64,
     /// Repetition of the workload.
     pub repeat: Repeat,
@@ -322,10 +322,15 @@ impl<'a> Joint<'a> {
 
     /// Returns a message with the numbers that its part knows.
     fn translate(part: &Playing<'_>, send: &SendRequest) -> SendRequest {
-        let src = RankId(send.id.src.0 - part.first);
-        let before = part.numbers.get(src.index()).map_or(0, |(first, _)| *first);
-        let id = MessageId { src, index: send.id.index.wrapping_sub(before) };
+        let id = Self::own_id(part, send.id);
         SendRequest { id, dst: RankId(send.dst.0 - part.first), bytes: send.bytes }
+    }
+
+    /// Returns the number of a message that its part knows.
+    fn own_id(part: &Playing<'_>, message: MessageId) -> MessageId {
+        let src = RankId(message.src.0 - part.first);
+        let before = part.numbers.get(src.index()).map_or(0, |(first, _)| *first);
+        MessageId { src, index: message.index.wrapping_sub(before) }
     }
 }
 
@@ -351,13 +356,15 @@ impl Workload for Joint<'_> {
             departures: loads().any(|load| load.departures),
             unforeseen: loads().any(|load| load.unforeseen),
             most_to_one: loads().map(|load| load.most_to_one).max().unwrap_or(0),
-            weighted: self.parts.iter().any(|part| part.part.weight != self.parts[0].part.weight),
+            weighted: self.parts.iter().any(|part| part.load.weighted || part.part.weight != self.parts[0].part.weight),
             ..Load::default()
         }
     }
 
-    fn weight(&self, rank: RankId) -> f64 {
-        self.parts.get(self.part_of(rank.0)).map_or(1.0, |part| part.part.weight)
+    fn weight(&self, message: MessageId) -> f64 {
+        let Some(part) = self.parts.get(self.part_of(message.src.0)) else { return 1.0 };
+        let own = part.workload.as_ref().filter(|_| part.load.weighted);
+        part.part.weight * own.map_or(1.0, |workload| workload.weight(Self::own_id(part, message)))
     }
 
     fn begin(&mut self, requests: &mut Requests) {

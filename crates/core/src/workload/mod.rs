@@ -37,7 +37,7 @@ pub struct Load {
     pub most_to_one: u32,
     /// True if the number of messages that share a link is known only during the run.
     pub unforeseen: bool,
-    /// True if messages of ranks have different weights ([`Workload::weight`]).
+    /// True if messages have different weights ([`Workload::weight`]).
     pub weighted: bool,
     /// Value of [`Workload::mean_bytes`], if the transport asks for it.
     pub mean_bytes: u64,
@@ -73,10 +73,10 @@ pub trait Workload {
     fn mean_bytes(&self) -> u64 {
         0
     }
-    /// Weight of a rank's messages on shared links: rates on a saturated link are proportional to the
-    /// weights. Called only if [`Load::weighted`] is set.
-    fn weight(&self, rank: RankId) -> f64 {
-        let _ = rank;
+    /// Weight of a message on shared links: rates on a saturated link are proportional to the weights. Called
+    /// only if [`Load::weighted`] is set.
+    fn weight(&self, message: MessageId) -> f64 {
+        let _ = message;
         1.0
     }
 

@@ -152,9 +152,4 @@ impl Flow {
     pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         self.links.iter().copied().zip(self.bytes.iter().copied())
     }
-
-    /// Returns the number of links that carry bytes.
-    pub(super) fn len(&self) -> usize {
-        self.links.len()
-    }
 }

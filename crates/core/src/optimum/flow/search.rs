@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Relative difference up to which two distances count as equal.
-const TIE: f64 = 1e-9;
+const TIE: f64 = 1e-2;
 /// Rank of a vertex that is not reached.
 const UNREACHED: u32 = u32::MAX;
 

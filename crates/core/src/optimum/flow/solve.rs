@@ -2,18 +2,18 @@
 use super::bounds::{Bound, Certificate, Cuts, free_bounds, weight};
 use super::search::Search;
 use super::{Demand, Flow, Links};
-use crate::base::portable::{exp, ln};
+use crate::base::portable::ln;
 use crate::rng::Stream;
 
 /// Number of sweeps after which the solver returns the bounds that it has.
 const SWEEPS: usize = 3000;
 /// Number of sweeps beyond the gap that may bring the time of the links below the floor.
+const FAR: f64 = 3.0;
 const EXTRA_SWEEPS: usize = 16;
 /// Number of link visits between two calls of the caller's function (about 20 ms).
 const VISITS: usize = 1 << 20;
-/// Smallest length of a link relative to that of the busiest link.
-const SHORTEST: f64 = 1e-12;
-/// Largest exponent of a length.
+/// Smallest and largest exponent of a length.
+const FLATTEST: f64 = -28.0;
 const STEEPEST: f64 = 200.0;
 
 /// Settings of the solver.
@@ -96,7 +96,7 @@ pub fn solve(
         search.route(links, None, row, &mut bytes);
         flow.refill(bytes.iter().copied());
     }
-    let total = sum(links, &flows);
+    let total = sum_of(links, &flows);
     let (at_least, certificate) = free_bounds(links, demand);
     let mut solver = Solver {
         links,
@@ -110,6 +110,7 @@ pub fn solve(
         bound: Bound { at_least, certificate },
         reached: links.busiest(&total),
         best: Vec::new(),
+        times: links.capacity().iter().map(|c| 1.0 / c).collect(),
         lengths: Lengths { values: vec![0.0; total.len()], eta: 0.0, peak: 0.0 },
         mean: vec![0.0; total.len()],
         flows,
@@ -120,7 +121,7 @@ pub fn solve(
 }
 
 /// Returns the bytes on each link.
-fn sum(links: &Links, flows: &[Flow]) -> Vec<f64> {
+fn sum_of(links: &Links, flows: &[Flow]) -> Vec<f64> {
     let mut total = vec![0.0; links.ends().len()];
     flows.iter().flat_map(Flow::iter).for_each(|(link, bytes)| total[link as usize] += bytes);
     total
@@ -136,10 +137,22 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn at(&self, bytes: f64, capacity: f64) -> f64 {
-        let exponent = (self.eta * (bytes / capacity - self.peak)).min(STEEPEST);
-        (if exponent > -28.0 { exp(exponent) } else { SHORTEST }).max(SHORTEST) / capacity
+    /// Returns the length of a link with these bytes; `time` is the reciprocal of its capacity \[s/B\].
+    #[inline]
+    fn at(&self, bytes: f64, time: f64) -> f64 {
+        grow((self.eta * (bytes * time - self.peak)).clamp(FLATTEST, STEEPEST)) * time
     }
+}
+
+/// Returns `e^x` for `|x| <= 700` to about 1e-7. Any lengths serve, so this need not be more exact, but fast.
+#[inline]
+fn grow(x: f64) -> f64 {
+    // e^x = 2^k e^r with |r| <= ln 2 / 2; the large number rounds to the nearest integer.
+    const ROUND: f64 = (3_u64 << 51) as f64;
+    let shifted = x * std::f64::consts::LOG2_E + ROUND;
+    let r = x - (shifted - ROUND) * std::f64::consts::LN_2;
+    let series = 1.0 + r * (1.0 + r * (1.0 / 2.0 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0)))));
+    series * f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52))
 }
 
 struct Solver<'a> {
@@ -161,6 +174,8 @@ struct Solver<'a> {
     flows: Vec<Flow>,
     /// Sum of the flows.
     total: Vec<f64>,
+    /// Reciprocal of each capacity \[s/B\].
+    times: Vec<f64>,
     lengths: Lengths,
     /// Lengths averaged over the sweeps, normalised to `sum c_e l_e = 1`.
     mean: Vec<f64>,
@@ -206,7 +221,17 @@ impl Solver<'_> {
                 return;
             }
             let gap = self.gap();
-            if last - gap < gap / 5.0 || softness > 3.0 * gap {
+            if std::env::var("TRACE").is_ok() {
+                println!(
+                    "{sweep} soft {softness:.4} gap {gap:.4} lb {:.3} ub {:.3} now {:.3}",
+                    self.bound.at_least,
+                    self.reached,
+                    self.links.busiest(&self.total)
+                );
+            }
+            if softness > FAR * gap {
+                softness *= std::env::var("FAST").map_or(0.5, |x| x.parse().unwrap());
+            } else if last - gap < gap / 5.0 || softness > 3.0 * gap {
                 softness = (softness * shrink).max(0.3 * target);
             }
             if last - gap < 0.03 * gap && softness < gap / 2.0 {
@@ -223,13 +248,14 @@ impl Solver<'_> {
         self.lengths.peak = self.links.busiest(&self.total);
         self.lengths.eta = ln(count.max(2) as f64) / (softness * self.lengths.peak);
         for e in 0..count {
-            self.lengths.values[e] = self.lengths.at(self.total[e], self.links.capacity()[e]);
+            self.lengths.values[e] = self.lengths.at(self.total[e], self.times[e]);
         }
         if self.lengths.peak <= self.reached {
             self.best.clone_from(&self.flows);
         }
         let mut mean = vec![0.0; count];
         let (mut old, mut step, mut changed) = (vec![0.0; count], vec![0.0; count], Vec::with_capacity(count));
+        let mut sum = weight(self.links, &self.lengths.values);
         let mut turns: Vec<usize> = (0..self.flows.len()).collect();
         self.stream.shuffle(&mut turns);
         for turn in turns {
@@ -249,10 +275,12 @@ impl Solver<'_> {
                 self.flows[turn].refill(old.iter().zip(&step).map(|(old, step)| old + part * step));
                 for &e in &changed {
                     self.total[e] += part * step[e];
-                    self.lengths.values[e] = self.lengths.at(self.total[e], self.links.capacity()[e]);
+                    let length = self.lengths.at(self.total[e], self.times[e]);
+                    sum += (length - self.lengths.values[e]) * self.links.capacity()[e];
+                    self.lengths.values[e] = length;
                 }
             }
-            let scale = 1.0 / weight(self.links, &self.lengths.values);
+            let scale = 1.0 / sum;
             mean.iter_mut().zip(&self.lengths.values).for_each(|(mean, l)| *mean += l * scale);
             if !self.goes_on(2 * count) {
                 return false;
@@ -261,7 +289,7 @@ impl Solver<'_> {
         let scale = 1.0 / weight(self.links, &mean);
         let keep = if self.mean[0] > 0.0 { 0.5 } else { 0.0 };
         self.mean.iter_mut().zip(&mean).for_each(|(old, new)| *old = keep * *old + (1.0 - keep) * scale * new);
-        self.total = sum(self.links, &self.flows);
+        self.total = sum_of(self.links, &self.flows);
         self.reached = self.reached.min(self.links.busiest(&self.total));
         true
     }
@@ -274,15 +302,14 @@ impl Solver<'_> {
         for &e in changed {
             let growth = self.lengths.values[e] * step[e];
             slope += growth;
-            curvature += growth * step[e] / self.links.capacity()[e];
+            curvature += growth * step[e] * self.times[e];
         }
         if slope >= 0.0 {
             return 0.0;
         }
         let mut part = (-slope / (self.lengths.eta * curvature)).min(1.0);
         for _ in 0..3 {
-            let slope_at =
-                |&e: &usize| step[e] * self.lengths.at(self.total[e] + part * step[e], self.links.capacity()[e]);
+            let slope_at = |&e: &usize| step[e] * self.lengths.at(self.total[e] + part * step[e], self.times[e]);
             let there: f64 = changed.iter().map(slope_at).sum();
             if there.abs() < 0.1 * slope.abs() || (there < 0.0 && part == 1.0) || there <= slope {
                 break;
@@ -307,6 +334,9 @@ impl Solver<'_> {
                 return false;
             }
         }
+        if std::env::var("TRACE").is_ok() {
+            print!("dual {:.3} ", cost / weight(self.links, &self.mean));
+        }
         self.bound.offer(cost / weight(self.links, &self.mean), || Certificate::Lengths(self.mean.clone()));
         true
     }
@@ -314,10 +344,10 @@ impl Solver<'_> {
     /// Recomputes both bounds from the flows and the certificate.
     fn finish(self) -> Result<Optimum, FlowError> {
         let Self { links, demand, bound, mut flows, best, reached, options, .. } = self;
-        if links.busiest(&sum(links, &flows)) > reached {
+        if links.busiest(&sum_of(links, &flows)) > reached {
             flows = best;
         }
-        let total = sum(links, &flows);
+        let total = sum_of(links, &flows);
         for (flow, &from) in flows.iter().zip(demand.sources()) {
             if !conserves(links, flow, from, demand.of(from)) {
                 return Err(FlowError::Rounding { from });

@@ -57,7 +57,7 @@ fn certify(graph: &Graph, scaled: &Scaled, cut: Vec<bool>) -> Option<Bound> {
 /// less than N q units reach some node v, the smallest cut has a larger ratio, which is taken instead (Newton's
 /// method). One pass over all v is enough, since ratios only grow. Cost: N maximum flows and a few more.
 ///
-/// Source: ForestColl, section 5.1 (with Newton's iteration in place of its bisection).
+/// Source: ForestColl (with Newton's iteration in place of its bisection).
 ///
 /// # Errors
 /// Returns an error if the graph is not valid, bandwidths overflow, or `progress` returns false.

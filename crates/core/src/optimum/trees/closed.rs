@@ -10,31 +10,27 @@ use super::ratio::{Ratio, gcd};
 /// Largest number of edges of a closed form.
 const MOST_EDGES: u64 = 1 << 25;
 
-/// Forest under construction, with one path for each pair of nodes.
-struct Builder<'a> {
-    forest: Forest,
-    route: &'a mut dyn FnMut(u32, u32) -> Vec<u32>,
-    numbers: FxHashMap<(u32, u32), u32>,
-}
-
-impl<'a> Builder<'a> {
-    fn new(trees_per_root: u64, route: &'a mut dyn FnMut(u32, u32) -> Vec<u32>) -> Self {
-        let unit = Ratio { numerator: 1, denominator: trees_per_root };
-        let forest = Forest { unit, trees: Vec::new(), paths: Vec::new() };
-        Self { forest, route, numbers: FxHashMap::default() }
-    }
-
-    fn add(&mut self, root: u32, weight: u64, pairs: impl Iterator<Item = (u32, u32)>) {
+/// Returns the forest of equal trees `(root, pairs of nodes)`, with one path for each pair of nodes.
+fn plant(
+    trees_per_root: u64,
+    trees: impl Iterator<Item = (u32, Vec<(u32, u32)>)>,
+    route: &mut dyn FnMut(u32, u32) -> Vec<u32>,
+) -> Forest {
+    let unit = Ratio { numerator: 1, denominator: trees_per_root };
+    let mut forest = Forest { unit, trees: Vec::new(), paths: Vec::new() };
+    let mut numbers = FxHashMap::default();
+    for (root, pairs) in trees {
         let edge = |(from, to)| {
-            let path = *self.numbers.entry((from, to)).or_insert_with(|| {
-                self.forest.paths.push((self.route)(from, to));
-                self.forest.paths.len() as u32 - 1
+            let path = *numbers.entry((from, to)).or_insert_with(|| {
+                forest.paths.push(route(from, to));
+                forest.paths.len() as u32 - 1
             });
             Edge { from, to, path }
         };
-        let edges = pairs.map(edge).collect();
-        self.forest.trees.push(Tree { root, weight, edges });
+        let edges = pairs.into_iter().map(edge).collect();
+        forest.trees.push(Tree { root, weight: 1, edges });
     }
+    forest
 }
 
 /// Returns one tree of depth 2 for each root: node i of group l sends to node i of each other group, and each of
@@ -52,15 +48,15 @@ pub fn groups(group: &[u32], route: &mut dyn FnMut(u32, u32) -> Vec<u32>) -> Opt
     if members.iter().any(|group| group.len() != size) || (nodes as u64).pow(2) > MOST_EDGES {
         return None;
     }
-    let mut builder = Builder::new(1, route);
     let count = members.len();
-    for (l, i) in (0..count).flat_map(|l| (0..size).map(move |i| (l, i))) {
-        let across = (1..count).map(|step| (members[l][i], members[(l + step) % count][i]));
-        let within = |group: &'_ [u32]| (1..size).map(|step| (group[i], group[(i + step) % size])).collect::<Vec<_>>();
-        let within = (0..count).flat_map(|step| within(members[(l + step) % count]));
-        builder.add(members[l][i], 1, across.chain(within));
-    }
-    Some(builder.forest)
+    let tree = |(l, i): (usize, usize)| {
+        let group = |step: usize| members[(l + step) % count];
+        let across = (1..count).map(|step| (group(0)[i], group(step)[i]));
+        let within = (0..count).flat_map(|step| (1..size).map(move |to| (step, to)));
+        let within = within.map(|(step, to)| (group(step)[i], group(step)[(i + to) % size]));
+        (group(0)[i], across.chain(within).collect())
+    };
+    Some(plant(1, (0..count).flat_map(|l| (0..size).map(move |i| (l, i))).map(tree), route))
 }
 
 /// Returns trees of a fabric that looks the same from each compute node: tori, hypercubes, HyperX, circulants.
@@ -72,7 +68,7 @@ pub fn groups(group: &[u32], route: &mut dyn FnMut(u32, u32) -> Vec<u32>) -> Opt
 /// its bandwidth b_s. Then the time is `(N - 1) / sum of b_s`, the least possible, as [`Forest::time`] confirms.
 ///
 /// `None` if some node is not reached, no such choice exists, or there are too many edges. Cost: one maximum flow
-/// and the result. Source: the symmetry argument of Edmonds's theorem on vertex-transitive graphs.
+/// and the result.
 pub fn translated(
     graph: &Graph,
     dims: &[u32],
@@ -99,22 +95,27 @@ pub fn translated(
     let sum: u128 = widths.iter().sum();
     let edges = u128::from(nodes - 1);
     let trees = sum.checked_div(gcd(edges, sum))?;
-    if trees * edges * u128::from(nodes) > u128::from(MOST_EDGES) {
+    if trees.saturating_mul(edges * u128::from(nodes)) > u128::from(MOST_EDGES) {
         return None;
     }
-    let (order, distance) = breadth_first(nodes, steps, &shifted);
     let (source, sink, trees) = (0, nodes + steps.len() as u32, trees as i64);
     let mut links: Vec<_> = (1..nodes).map(|node| (source, node, trees)).collect();
     for (number, &width) in (nodes..).zip(&widths) {
         links.push((number, sink, (trees as u128 * edges * width / sum) as i64));
     }
-    // By node: link in the network, step and sender of each way in.
-    let mut ways = vec![Vec::new(); nodes as usize];
-    for &from in &order {
+    let (mut ways, mut at) = (Vec::new(), 0);
+    let (mut order, mut distance) = (vec![0], vec![u32::MAX; nodes as usize]);
+    distance[0] = 0;
+    while let Some(&from) = order.get(at) {
+        at += 1;
         for (number, &step) in (nodes..).zip(steps) {
             let to = shifted(from, step);
+            if distance[to as usize] == u32::MAX {
+                distance[to as usize] = distance[from as usize] + 1;
+                order.push(to);
+            }
             if distance[to as usize] == distance[from as usize] + 1 {
-                ways[to as usize].push((links.len(), from));
+                ways.push((links.len(), from, to));
                 links.push((to, number, trees));
             }
         }
@@ -124,46 +125,15 @@ pub fn translated(
     if order.len() < nodes as usize || network.flow(source, sink, all) < all {
         return None;
     }
-    let mut builder = Builder::new(trees as u64, route);
-    // By node: end of the trees of each way in, and its sender.
-    let mut ends = vec![Vec::new(); nodes as usize];
-    for (ends, ways) in ends.iter_mut().zip(&ways) {
-        let mut end = 0;
-        for &(link, from) in ways.iter().filter(|way| network.sent_on(way.0) > 0) {
-            end += network.sent_on(link);
-            ends.push((end, from));
-        }
+    // By node: the sender of each tree.
+    let mut senders = vec![Vec::new(); nodes as usize];
+    for (link, from, to) in ways {
+        senders[to as usize].extend((0..network.sent_on(link)).map(|_| from));
     }
-    let mut cuts: Vec<i64> = ends.iter().flatten().map(|end| end.0).collect();
-    cuts.sort_unstable();
-    cuts.dedup();
-    for root in 0..nodes {
-        let mut done = 0;
-        for &cut in &cuts {
-            let sender = |node: u32| ends[node as usize].iter().find(|end| end.0 >= cut).map(|end| (end.1, node));
-            let pairs = order.iter().filter_map(|&node| sender(node));
-            builder.add(root, (cut - done) as u64, pairs.map(|(from, to)| (shifted(root, from), shifted(root, to))));
-            done = cut;
-        }
-    }
-    Some(builder.forest)
-}
-
-/// Returns the nodes that node 0 reaches, the nearest first, and for each node its number of steps from node 0.
-fn breadth_first(nodes: u32, steps: &[u32], shifted: &dyn Fn(u32, u32) -> u32) -> (Vec<u32>, Vec<u32>) {
-    let (mut order, mut distance, mut taken) = (vec![0], vec![u32::MAX; nodes as usize], 0);
-    distance[0] = 0;
-    while let Some(&from) = order.get(taken) {
-        taken += 1;
-        for &step in steps {
-            let to = shifted(from, step);
-            if distance[to as usize] == u32::MAX {
-                distance[to as usize] = distance[from as usize] + 1;
-                order.push(to);
-            }
-        }
-    }
-    (order, distance)
+    let pair = |root, tree, node| (shifted(root, senders[node as usize][tree]), shifted(root, node));
+    let tree = |(root, tree)| (root, order.iter().skip(1).map(|&node| pair(root, tree, node)).collect());
+    let numbers = (0..nodes).flat_map(|root| (0..trees as usize).map(move |tree| (root, tree)));
+    Some(plant(trees as u64, numbers.map(tree), route))
 }
 
 /// Returns the steps to the neighbours in a torus of size `dims`: plus and minus 1 in each dimension.

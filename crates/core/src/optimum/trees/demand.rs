@@ -27,26 +27,16 @@ impl<'a> Demand<'a> {
         Network::new(self.vertices as usize + 1, &sources.chain(links).collect::<Vec<_>>())
     }
 
-    /// Returns the number of trees that some node lacks, and the node. With `any` it is the first node that lacks
-    /// some, and otherwise the one that lacks most. The nodes are checked in turn from `first` on.
-    pub fn lacking(
-        &self,
-        network: &mut Network,
-        first: u32,
-        any: bool,
-        progress: &mut Progress<'_>,
-    ) -> Result<(i64, u32), Error> {
-        let (nodes, mut worst) = (self.shares.len() as u32, (0, first));
+    /// Returns the number of trees that some node lacks, and the node. Nodes are checked in turn from `first` on.
+    pub fn lacking(&self, network: &mut Network, first: u32, progress: &mut Progress<'_>) -> Result<(i64, u32), Error> {
+        let nodes = self.shares.len() as u32;
         for node in (0..nodes).map(|node| (node + first) % nodes) {
             report(progress, 0.0)?;
             let lacks = self.sum - network.flow(self.vertices, node, self.sum);
-            if lacks > worst.0 {
-                worst = (lacks, node);
-                if any {
-                    break;
-                }
+            if lacks > 0 {
+                return Ok((lacks, node));
             }
         }
-        Ok(worst)
+        Ok((0, first))
     }
 }

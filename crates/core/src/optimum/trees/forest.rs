@@ -40,30 +40,18 @@ pub struct Forest {
 }
 
 impl Tree {
-    /// Returns the largest number of edges from the root to a node.
-    pub fn depth(&self, nodes: u32) -> u32 {
-        self.depths(nodes).into_iter().max().unwrap_or(0)
-    }
-
-    /// Returns for each node the number of edges from the root.
-    pub(super) fn depths(&self, nodes: u32) -> Vec<u32> {
-        let mut depths = vec![0; nodes as usize];
+    /// Returns for each of the `nodes` nodes its number of edges from the root, or `None` if some node does not receive
+    /// exactly once, or sends before.
+    pub fn depths(&self, nodes: u32) -> Option<Vec<u32>> {
+        let mut depths = vec![None; nodes as usize];
+        *depths.get_mut(self.root as usize)? = Some(0);
         for edge in &self.edges {
-            depths[edge.to as usize] = depths[edge.from as usize] + 1;
+            let depth: u32 = (*depths.get(edge.from as usize)?)? + 1;
+            if depths.get_mut(edge.to as usize)?.replace(depth).is_some() {
+                return None;
+            }
         }
-        depths
-    }
-
-    /// True if each node other than the root receives once, and from a node that has received before.
-    fn spans(&self, nodes: u32) -> bool {
-        let mut reached = vec![false; nodes as usize];
-        reached[self.root as usize] = true;
-        let grows = |edge: &Edge| {
-            let fresh = reached[edge.from as usize] && !reached[edge.to as usize];
-            reached[edge.to as usize] = true;
-            fresh
-        };
-        self.edges.len() + 1 == nodes as usize && self.edges.iter().all(grows)
+        depths.into_iter().collect()
     }
 }
 
@@ -84,13 +72,10 @@ impl Forest {
         for (path, &used) in self.paths.iter().zip(&uses) {
             path.iter().for_each(|&link| loads[link as usize] += used);
         }
-        let mut longest = Ratio::new(0, 1)?;
-        for (&load, link) in loads.iter().zip(&graph.links) {
-            let data = u128::from(load).checked_mul(u128::from(self.unit.numerator))?;
-            longest =
-                longest.max(Ratio::new(data, u128::from(self.unit.denominator).checked_mul(u128::from(link.2))?)?);
-        }
-        Some(longest)
+        let wide = |(&load, link): (&u64, &(u32, u32, u64))| (u128::from(load), u128::from(link.2));
+        let (load, bandwidth) =
+            loads.iter().zip(&graph.links).map(wide).max_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)))?;
+        Ratio::new(load * u128::from(self.unit.numerator), bandwidth * u128::from(self.unit.denominator))
     }
 
     /// Returns [`Forest::time`] if every tree spans all compute nodes and every path joins the ends of its edges.
@@ -107,7 +92,7 @@ impl Forest {
             };
             self.paths.get(edge.path as usize).is_some_and(|path| path.iter().all(follows)) && at == edge.to
         };
-        let sound = |tree: &Tree| tree.spans(graph.compute) && tree.edges.iter().all(joins);
+        let sound = |tree: &Tree| tree.depths(graph.compute).is_some() && tree.edges.iter().all(joins);
         if self.trees.iter().all(sound) { self.time(graph) } else { None }
     }
 }

@@ -34,7 +34,7 @@ pub enum Error {
     Unbalanced(u32),
     /// Bandwidths have too few common divisors for 64 bits.
     Overflow,
-    /// The result would have too many edges or the search too many candidates.
+    /// There are too many compute nodes to pack trees.
     TooLarge,
     /// The report of progress returned false.
     Stopped,

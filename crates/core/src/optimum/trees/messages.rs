@@ -27,11 +27,12 @@ pub struct Message {
 ///
 /// Chunk j over (x,y) waits for chunk j into x and for chunk j - 1 over (x,y). Without the latter, all chunks share
 /// the first links at once and there is no pipeline. If `reduces` is set, the trees are followed backwards: chunk j
-/// over (y,x) waits for chunk j from each child of y. Cost: O(messages).
+/// over (y,x) waits for chunk j from each child of y. Trees that do not span the nodes are left out.
+/// Cost: O(messages log messages).
 pub fn messages(forest: &Forest, nodes: u32, chunks: u32, reduces: bool) -> Vec<Message> {
     let mut edges = Vec::new();
     for (number, tree) in (0_u32..).zip(&forest.trees) {
-        let depths = tree.depths(nodes);
+        let Some(depths) = tree.depths(nodes) else { continue };
         let depth = depths.iter().copied().max().unwrap_or(0);
         let turn = |to: u32| if reduces { depth - depths[to as usize] } else { depths[to as usize] - 1 };
         edges.extend(tree.edges.iter().map(|edge| (turn(edge.to), number, *edge)));

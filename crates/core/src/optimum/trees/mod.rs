@@ -9,8 +9,8 @@
 //!
 //! 1. [`bound`] finds the worst cut S by maximum flows, as an exact fraction;
 //! 2. switches are removed one by one: pairs of links become one link between the neighbours, such that no cut gets
-//!    too small ([`splitting`]);
-//! 3. trees are grown in what is left, again without making any cut too small ([`packing`]);
+//!    too small;
+//! 3. trees are grown in what is left, again without making any cut too small;
 //! 4. each tree is mapped back to links of the fabric: a [`Forest`].
 //!
 //! Regular fabrics have closed forms ([`groups`], [`translated`]). A reduce-scatter takes the same trees with all links

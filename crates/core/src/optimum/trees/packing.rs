@@ -16,30 +16,12 @@ pub(super) struct Batch {
     pub edges: Vec<(u32, u32)>,
     /// Nodes of the trees, the shallowest first.
     nodes: Vec<u32>,
-    inside: Bits,
+    inside: Vec<bool>,
     /// Index in `nodes`, and index of its edge, that is tried next.
     next: (usize, usize),
     /// Vertex of the batch in the network, and its link from the source.
     vertex: u32,
     supply: usize,
-}
-
-/// Set of nodes.
-#[derive(Clone, Debug)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn insert(&mut self, node: u32) {
-        self.0[node as usize / 64] |= 1 << (node % 64);
-    }
-
-    fn has(&self, node: u32) -> bool {
-        self.0[node as usize / 64] >> (node % 64) & 1 == 1
-    }
-
-    fn meets(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
-    }
 }
 
 /// Largest number of compute nodes for which the trees of all roots grow at once.
@@ -51,7 +33,7 @@ const MOST_TOGETHER: usize = 128;
 /// trees take the edge as leave enough capacity into each set of nodes for the trees that have not reached it; the
 /// rest is a new batch. A set with no capacity to spare stays so: no tree that has reached it may enter it again.
 ///
-/// Source: K. Bérczi, A. Frank, "Packing arborescences", 2010; ForestColl, section 5.3. Cost: a maximum flow for each
+/// Source: K. Bérczi, A. Frank, "Packing arborescences", 2010; ForestColl. Cost: a maximum flow for each
 /// tried edge of each batch.
 pub(super) fn pack(edges: &Edges, demand: &Demand<'_>, progress: &mut Progress<'_>) -> Result<Vec<Batch>, Error> {
     let count = demand.shares.len();
@@ -63,8 +45,7 @@ pub(super) fn pack(edges: &Edges, demand: &Demand<'_>, progress: &mut Progress<'
         row.sort_by_key(|&(to, _)| (to + count as u32 - from) % count as u32);
     }
     let seed = |(root, &weight): (u32, &i64)| {
-        let mut inside = Bits(vec![0; count.div_ceil(64)]);
-        inside.insert(root);
+        let inside = (0..count as u32).map(|node| node == root).collect();
         Batch { root, weight, edges: Vec::new(), nodes: vec![root], inside, next: (0, 0), vertex: 0, supply: 0 }
     };
     let batches: Vec<Batch> = (0..).zip(demand.shares).filter(|share| *share.1 > 0).map(seed).collect();
@@ -96,9 +77,10 @@ struct Packer {
     out: Vec<Vec<(u32, i64)>>,
     batches: Vec<Batch>,
     /// Sets of nodes that have no capacity to spare.
-    full: Vec<Bits>,
+    full: Vec<Vec<bool>>,
     /// Network of what is left. The source, behind the nodes, has links to each node, without capacity, and to a vertex
-    /// for each batch that does not span all nodes. That vertex has links to the nodes of its batch.
+    /// for each batch that does not span all nodes. That vertex has links to the nodes of its batch; for a root alone
+    /// it is the node.
     network: Network,
     /// For each node the number of its first edge in the network.
     first: Vec<usize>,
@@ -126,7 +108,7 @@ impl Packer {
             };
             batch.next.1 += 1;
             let most = capacity.min(batch.weight);
-            if most == 0 || batch.inside.has(to) || self.is_closed(number, from, to) {
+            if most == 0 || batch.inside[to as usize] || self.is_closed(number, from, to) {
                 continue;
             }
             report(progress, 0.0)?;
@@ -136,9 +118,7 @@ impl Packer {
             self.network.set(from as usize, UNLIMITED);
             let amount = self.network.flow(count, to, need + most) - need;
             if amount < most && self.full.len() < MOST_SETS {
-                let mut set = Bits(vec![0; self.out.len().div_ceil(64)]);
-                (0..count).filter(|&node| self.network.on_sink_side(node)).for_each(|node| set.insert(node));
-                self.full.push(set);
+                self.full.push((0..count).map(|node| self.network.on_sink_side(node)).collect());
             }
             self.network.set(from as usize, 0);
             self.network.set(supply, weight);
@@ -151,8 +131,8 @@ impl Packer {
             batch.weight = amount;
             batch.edges.push((from, to));
             batch.nodes.push(to);
-            batch.inside.insert(to);
-            if rest.is_some() || batch.nodes.len() == count as usize {
+            batch.inside[to as usize] = true;
+            if rest.is_some() || [2, count as usize].contains(&batch.nodes.len()) {
                 self.batches.extend(rest);
                 self.rebuild();
             } else {
@@ -165,8 +145,8 @@ impl Packer {
 
     /// True if a known set rules the edge out.
     fn is_closed(&self, number: usize, from: u32, to: u32) -> bool {
-        let inside = &self.batches[number].inside;
-        self.full.iter().any(|set| set.has(to) && !set.has(from) && set.meets(inside))
+        let meets = |set: &[bool]| self.batches[number].nodes.iter().any(|&node| set[node as usize]);
+        self.full.iter().any(|set| set[to as usize] && !set[from as usize] && meets(set))
     }
 
     /// Builds the network of what is left.
@@ -176,9 +156,14 @@ impl Packer {
         let mut vertex = count;
         self.need = 0;
         for batch in self.batches.iter_mut().filter(|batch| batch.nodes.len() < count as usize) {
-            vertex += 1;
-            (batch.vertex, batch.supply) = (vertex, links.len());
             self.need += batch.weight;
+            batch.supply = links.len();
+            if let &[root] = &batch.nodes[..] {
+                links.push((count, root, batch.weight));
+                continue;
+            }
+            vertex += 1;
+            batch.vertex = vertex;
             links.push((count, vertex, batch.weight));
             links.extend(batch.nodes.iter().map(|&node| (vertex, node, UNLIMITED)));
         }

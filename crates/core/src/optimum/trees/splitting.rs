@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::demand::Demand;
-use super::graph::{Error, Progress};
+use super::graph::{Error, Progress, report};
 use super::max_flow::Network;
-use super::ratio::gcd;
 
 /// Paths of the fabric that joined links take.
 #[derive(Debug)]
@@ -54,7 +53,7 @@ pub(super) fn total(pieces: &[(u32, i64)]) -> i64 {
 /// what comes in is tried first. Where it makes a cut too small, the largest amount m that does not is computed by
 /// maximum flows. The farthest switches go first.
 ///
-/// Source: J. Bang-Jensen, A. Frank, B. Jackson, SIAM J. Discrete Math. 8 (1995) 155; ForestColl, section 5.2.
+/// Source: J. Bang-Jensen, A. Frank, B. Jackson, SIAM J. Discrete Math. 8 (1995) 155; ForestColl.
 pub(super) fn remove_switches<'a>(
     links: &'a [(u32, u32, i64)],
     demand: &Demand<'_>,
@@ -78,18 +77,12 @@ fn farthest_first(demand: &Demand<'_>, edges: &Edges) -> Vec<u32> {
     let compute = demand.shares.len() as u32;
     let mut distance = vec![0; compute as usize];
     distance.resize(demand.vertices as usize, demand.vertices);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &(from, to) in edges.keys() {
-            let near = distance[from as usize] + 1;
-            changed |= near < distance[to as usize];
-            distance[to as usize] = near.min(distance[to as usize]);
-        }
+    for (from, to) in (compute..demand.vertices).flat_map(|_| edges.keys().copied()) {
+        distance[to as usize] = distance[to as usize].min(distance[from as usize] + 1);
     }
     let degree = |switch: u32| edges.range((switch, 0)..(switch + 1, 0)).count();
     let mut order: Vec<u32> = (compute..demand.vertices).collect();
-    order.sort_by_key(|&switch| (demand.vertices - distance[switch as usize].min(demand.vertices), degree(switch)));
+    order.sort_by_key(|&switch| (demand.vertices - distance[switch as usize], degree(switch)));
     order
 }
 
@@ -124,7 +117,7 @@ fn remove(
     progress: &mut Progress<'_>,
 ) -> Result<(), Error> {
     let mut splitter = Splitter::new(switch, edges, demand);
-    let even = splitter.deal();
+    let even = splitter.deal(progress)?;
     splitter.split(&even, progress)?;
     for number in 0..splitter.pairs.len() {
         let Pair { from, to, .. } = splitter.pairs[number];
@@ -166,15 +159,6 @@ pub(super) fn take(pieces: &mut Vec<(u32, i64)>, mut amount: i64) -> Vec<(u32, i
     taken
 }
 
-/// Returns the turn of each distance between 0 and `count`. Distances of successive turns differ by about 0.618 of
-/// `count`, so that the first few turns are far from each other.
-fn turns(count: usize) -> Vec<usize> {
-    let step = (count * 618 / 1000..).find(|&step| gcd(step as u128, count as u128) == 1).unwrap_or(1);
-    let mut turn = vec![0; count];
-    (0..count).for_each(|index| turn[index * step % count] = index);
-    turn
-}
-
 /// Number of grains in which an input is dealt.
 const GRAINS: i64 = 256;
 
@@ -213,18 +197,21 @@ impl<'a> Splitter<'a> {
     /// Deals the capacity that comes in to the outputs, never back to its origin. Each input in turn gives a grain to
     /// the output to which it has the least capacity so far, relative to what leaves there. Returns numbers of pairs
     /// with their amounts.
-    fn deal(&self) -> Vec<(usize, i64)> {
+    fn deal(&self, progress: &mut Progress<'_>) -> Result<Vec<(usize, i64)>, Error> {
         let outputs = self.outs.len();
         let mut left_in: Vec<i64> = self.ins.iter().map(|end| end.left).collect();
         let mut left_out: Vec<i64> = self.outs.iter().map(|end| end.left).collect();
-        let (turn, mut dealt, mut moved) = (turns(outputs), vec![0; self.pairs.len()], true);
+        // Ties go to neighbours that are far from each other, not to the next ones.
+        let step = (outputs * 618 / 1000) | 1;
+        let (mut dealt, mut moved) = (vec![0; self.pairs.len()], true);
         while moved {
             moved = false;
+            report(progress, 0.0)?;
             for (i, left_in) in left_in.iter_mut().enumerate().filter(|(_, left)| **left > 0) {
                 let row = i * outputs;
                 let key = |o: usize| {
                     let fill = (self.pairs[row + o].before? + dealt[row + o]) as f64 / self.outs[o].left as f64;
-                    let key = (fill.to_bits(), -left_out[o], turn[(o + outputs - i % outputs) % outputs]);
+                    let key = (fill.to_bits(), -left_out[o], (o + outputs - i % outputs) * step % outputs);
                     (left_out[o] > 0).then_some((key, o))
                 };
                 let Some((_, o)) = (0..outputs).filter_map(key).min() else { continue };
@@ -233,7 +220,7 @@ impl<'a> Splitter<'a> {
                 (*left_in, left_out[o], moved) = (*left_in - amount, left_out[o] - amount, true);
             }
         }
-        dealt.into_iter().enumerate().filter(|pair| pair.1 > 0).collect()
+        Ok(dealt.into_iter().enumerate().filter(|pair| pair.1 > 0).collect())
     }
 
     /// Joins `amount` of an input and an output.
@@ -247,24 +234,27 @@ impl<'a> Splitter<'a> {
         self.network.add(pair.link, amount);
     }
 
-    /// Splits pairs by these amounts, as many pairs at once as do no harm. A cut gets smaller by the amount of a pair or
-    /// not at all, so what is lacking then has to be taken back.
+    /// Splits pairs by these amounts, as many pairs at once as do no harm. A cut gets smaller by the amount of a pair
+    /// or not at all, so what is lacking then has to be taken back.
     fn split(&mut self, pairs: &[(usize, i64)], progress: &mut Progress<'_>) -> Result<(), Error> {
         let (mut start, mut step) = (0, pairs.len());
         while start < pairs.len() {
             let batch = &pairs[start..pairs.len().min(start + step)];
             batch.iter().for_each(|&(number, amount)| self.join(number, amount));
-            let any = batch.len() > 1;
-            let lacks;
-            (lacks, self.suspect) = self.demand.lacking(&mut self.network, self.suspect, any, progress)?;
-            if let &[(number, _)] = batch {
-                self.join(number, -lacks);
-            } else if lacks > 0 {
-                batch.iter().for_each(|&(number, amount)| self.join(number, -amount));
-                step = batch.len() / 2;
-                continue;
+            loop {
+                let lacks;
+                (lacks, self.suspect) = self.demand.lacking(&mut self.network, self.suspect, progress)?;
+                if lacks == 0 {
+                    (start, step) = (start + batch.len(), 2 * step);
+                    break;
+                } else if let &[(number, _)] = batch {
+                    self.join(number, -lacks);
+                } else {
+                    batch.iter().for_each(|&(number, amount)| self.join(number, -amount));
+                    step = batch.len() / 2;
+                    break;
+                }
             }
-            (start, step) = (start + batch.len(), 2 * step);
         }
         Ok(())
     }

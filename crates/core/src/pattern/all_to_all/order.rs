@@ -130,7 +130,7 @@ pub(super) fn rounds(order: Order, ranks: u32, fabric: &dyn FabricInfo) -> Resul
         Order::Slot => Ok(shifted(by_node()?, 1)),
         Order::Stride => Ok(shifted(by_node()?.packed(), stride(ranks))),
         Order::Digit | Order::Reflect | Order::Sign => {
-            let lattice = fabric.lattice().ok_or_else(|| {
+            let lattice = fabric.fabric().and_then(|fabric| fabric.family().lattice()).ok_or_else(|| {
                 let message = format!("order \"{order}\" follows coordinates, and this fabric has none");
                 Diagnostic::new("order", message)
                     .label("for tori, meshes and HyperX")

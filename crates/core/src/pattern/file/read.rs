@@ -1,15 +1,20 @@
 //! Conversion of the rows of a pattern file to messages by sender.
 
-use std::sync::OnceLock;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
 use super::{FilePattern, FileSpec, starts_of};
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::ids::{MessageId, RankId};
+use crate::fabric::named_links::{read_path, vertices_by_name};
+use crate::fabric::{Fabric, MessagePlan};
+use crate::ids::{MessageId, RankId, VertexId};
+use crate::pattern::rule::BuildContext;
 use crate::reading::csv::{self, Column, Row};
 
-const COLUMNS: [Column; 7] = [
+/// Columns of a list of messages.
+pub(crate) const COLUMNS: [Column; 10] = [
     Column::required("src"),
     Column::required("dst"),
     Column::required("bytes"),
@@ -17,6 +22,9 @@ const COLUMNS: [Column; 7] = [
     Column::optional("delay"),
     Column::optional("after"),
     Column::optional("id"),
+    Column::optional("slot"),
+    Column::optional("path"),
+    Column::optional("flow_weight"),
 ];
 const SRC: usize = 0;
 const DST: usize = 1;
@@ -25,12 +33,19 @@ const ORDER: usize = 3;
 const DELAY: usize = 4;
 const AFTER: usize = 5;
 const ID: usize = 6;
+const SLOT: usize = 7;
+const PATH: usize = 8;
+const WEIGHT: usize = 9;
 
 /// Largest number of ranks: tables by rank are made before it is known how many of them send.
 const MOST_RANKS: u32 = 1 << 24;
 /// Largest number of rows and of references, which are counted in 32 bits.
 const MOST_ROWS: u32 = u32::MAX - 1;
-/// Largest number of wrong references that are reported.
+/// Largest number of slots: a rank goes through all of them.
+const MOST_SLOTS: u32 = 1 << 24;
+/// Smallest and largest weight of a message.
+const WEIGHTS: RangeInclusive<f64> = 1e-100..=1e100;
+/// Largest number of mistakes that are reported once all rows are read.
 const MOST_MISTAKES: usize = 20;
 
 /// The rows in the order of the file, with a vector for each column.
@@ -46,6 +61,11 @@ struct Rows {
     /// Last message of another rank that a sender's rows have named, by sender and that rank.
     named: FxHashMap<(u32, u32), u32>,
     ids: Ids,
+    slots: Vec<u32>,
+    /// Paths and weights, in the order of the file.
+    plan: MessagePlan,
+    /// Nodes and switches by name, once a path has been read.
+    by_name: Option<FxHashMap<String, VertexId>>,
     total: u64,
 }
 
@@ -86,7 +106,8 @@ impl Ids {
 }
 
 /// Reads the file that the specification names.
-pub(super) fn read(spec: &FileSpec, sources: &Sources) -> Result<FilePattern, Vec<Diagnostic>> {
+pub(super) fn read(spec: &FileSpec, context: &BuildContext<'_>) -> Result<FilePattern, Vec<Diagnostic>> {
+    let (fabric, sources) = (context.fabric.fabric(), &*context.sources);
     if let Some(ranks) = &spec.ranks
         && !(1..=MOST_RANKS).contains(&**ranks)
     {
@@ -97,7 +118,10 @@ pub(super) fn read(spec: &FileSpec, sources: &Sources) -> Result<FilePattern, Ve
     let input = sources.open(&spec.path).map_err(|diagnostic| vec![diagnostic])?;
     let name = input.name().to_owned();
     let mut rows = Rows::default();
-    csv::read(input, &COLUMNS, |row| rows.add(row, most_ranks))?;
+    let mut planned_for = None;
+    let head = |text: &str| planned_for = text.trim().strip_prefix("fabric:").map(str::to_owned).or(planned_for.take());
+    csv::read_with_head(input, &COLUMNS, head, |row| rows.add(row, most_ranks, fabric))?;
+    rows.plan.fabric = planned_for.map(|text| text.trim().to_owned());
     if rows.src.is_empty() {
         let diagnostic = Diagnostic::new("no-messages", format!("`{name}` lists no messages"));
         return Err(vec![diagnostic.at_value(&spec.path).label("a table with at least one message is expected")]);
@@ -107,21 +131,30 @@ pub(super) fn read(spec: &FileSpec, sources: &Sources) -> Result<FilePattern, Ve
     rows.by_sender(ranks).map_err(|wrong| located(spec, sources, wrong))
 }
 
-/// A wrong reference: its line, its number within the cell, and the mistake.
-type ReferenceMistake = (u64, usize, Diagnostic);
+/// A mistake that is found once all rows are read: its line, its column, the number of the word in the cell if it is
+/// one word, and the mistake.
+type LateMistake = (u64, usize, Option<usize>, Diagnostic);
+
+impl FileSpec {
+    /// Adds the places of their paths to mistakes, each given with the line of its message.
+    pub fn in_paths(&self, mistakes: Vec<(u64, Diagnostic)>, sources: &Sources) -> Vec<Diagnostic> {
+        located(self, sources, mistakes.into_iter().map(|(line, mistake)| (line, PATH, None, mistake)).collect())
+    }
+}
 
 /// Adds the places to the mistakes, for which it reads the file a second time.
-fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<ReferenceMistake>) -> Vec<Diagnostic> {
-    wrong.sort_by_key(|&(line, word, _)| (line, word));
-    let without_place = |wrong: Vec<ReferenceMistake>| wrong.into_iter().map(|(_, _, diagnostic)| diagnostic).collect();
+fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<LateMistake>) -> Vec<Diagnostic> {
+    wrong.sort_by_key(|&(line, column, word, _)| (line, column, word));
+    let without_place = |wrong: Vec<LateMistake>| wrong.into_iter().map(|(.., diagnostic)| diagnostic).collect();
     let Ok(input) = sources.open(&spec.path) else {
         return without_place(wrong);
     };
     let mut left = wrong.iter().peekable();
     let placed = csv::read(input, &COLUMNS, |row| {
-        while let Some((_, word, diagnostic)) = left.next_if(|(line, _, _)| *line == row.line()) {
-            if let Some((range, _)) = row.words(AFTER).get(*word) {
-                row.mistake_in(AFTER, range.clone(), diagnostic.clone());
+        while let Some((_, column, word, diagnostic)) = left.next_if(|(line, ..)| *line == row.line()) {
+            match word.map(|word| row.words(*column).into_iter().nth(word)) {
+                Some(Some((range, _))) => row.mistake_in(*column, range, diagnostic.clone()),
+                _ => row.mistake(*column, diagnostic.clone()),
             }
         }
         if left.peek().is_none() {
@@ -135,7 +168,7 @@ fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<ReferenceMistake>)
 }
 
 impl Rows {
-    fn add(&mut self, row: &mut Row<'_>, most_ranks: u32) {
+    fn add(&mut self, row: &mut Row<'_>, most_ranks: u32, fabric: Option<&Fabric>) {
         let src = row.number(SRC, "rank", most_ranks);
         let dst = row.number(DST, "rank", most_ranks);
         let bytes = row.size(BYTES);
@@ -148,8 +181,9 @@ impl Rows {
         let number = self.src.len() as u32;
         let id = !row.has(ID) || self.add_id(row, number);
         let after = row.bytes(AFTER).is_empty() || self.add_wait(row, number, src, most_ranks);
-        let (Some(src), Some(dst), Some(bytes), Some(order), Some(delay), true, true) =
-            (src, dst, bytes, order, delay, id, after)
+        let plan = self.planned(row, fabric);
+        let (Some(src), Some(dst), Some(bytes), Some(order), Some(delay), Some((slot, weight, path)), true, true) =
+            (src, dst, bytes, order, delay, plan, id, after)
         else {
             return;
         };
@@ -171,6 +205,50 @@ impl Rows {
         if row.has(DELAY) {
             self.delays.push(delay);
         }
+        if row.has(SLOT) {
+            self.slots.push(slot);
+        }
+        if row.has(WEIGHT) {
+            self.plan.weights.push(weight);
+        }
+        if row.has(SLOT) || row.has(PATH) {
+            self.plan.lines.push(row.line());
+            self.plan.paths.push(path);
+        }
+    }
+
+    /// Returns slot, weight and path of a row; `None` if any of them is not allowed.
+    fn planned(&mut self, row: &mut Row<'_>, fabric: Option<&Fabric>) -> Option<(u32, f64, (u32, u32))> {
+        let slot = if row.has(SLOT) { row.number(SLOT, "slot", MOST_SLOTS) } else { Some(0) };
+        let path = if row.bytes(PATH).is_empty() { Some((0, 0)) } else { self.add_path(row, fabric) };
+        let weight = if row.bytes(WEIGHT).is_empty() { 1.0 } else { row.decimal(WEIGHT)? };
+        if !WEIGHTS.contains(&weight) {
+            let mistake = Diagnostic::new("wrong-value", format!("{weight:?} is not a weight of a message"));
+            row.mistake(WEIGHT, mistake.label("a number above 0, up to 1e100, is expected"));
+            return None;
+        }
+        Some((slot?, weight, path?))
+    }
+
+    /// Adds the path of a row. Returns its range among all links; `None` if it is not a path on the fabric.
+    fn add_path(&mut self, row: &mut Row<'_>, fabric: Option<&Fabric>) -> Option<(u32, u32)> {
+        self.plan.has_paths = true;
+        let Some(fabric) = fabric else { return Some((0, 0)) };
+        let (text, links) = (row.text(PATH)?.into_owned(), &mut self.plan.links);
+        let by_name = self.by_name.get_or_insert_with(|| vertices_by_name(fabric));
+        let mistake = |message: String| (0..text.len(), Diagnostic::new("bad-path", message));
+        let (range, mistake) = match read_path(fabric, by_name, &text, (None, None)) {
+            Ok(path) if path.is_empty() => mistake("the path has no links; leave the cell empty".to_owned()),
+            Ok(path) if links.len() + path.len() < MOST_ROWS as usize => {
+                let start = links.len() as u32;
+                links.extend(path);
+                return Some((start, links.len() as u32));
+            }
+            Ok(_) => mistake(format!("all paths have at most {MOST_ROWS} links")),
+            Err(found) => *found,
+        };
+        row.mistake_in(PATH, range, mistake);
+        None
     }
 
     /// Adds the name of a row; returns `false` if the name is not allowed.
@@ -252,13 +330,17 @@ impl Rows {
     }
 
     /// Sorts the messages by sender, and each sender's by `order` and then by row.
-    fn by_sender(self, ranks: u32) -> Result<FilePattern, Vec<ReferenceMistake>> {
+    fn by_sender(mut self, ranks: u32) -> Result<FilePattern, Vec<LateMistake>> {
         let starts = starts_of(ranks as usize, &self.src);
         let row_at = self.sending_order(&starts);
+        let slots = reordered(std::mem::take(&mut self.slots), row_at.as_deref());
+        self.check_slots(&starts, row_at.as_deref(), &slots)?;
         let after = self.after(&starts, row_at.as_deref())?;
+        let plan = self.take_plan(&starts, row_at.as_deref());
         let Self { dst, bytes, delays, .. } = self;
         let (after_starts, after) = after;
-        let steps = starts.windows(2).map(|range| range[1] - range[0]).max().unwrap_or(0);
+        let most = starts.windows(2).map(|range| range[1] - range[0]).max().unwrap_or(0);
+        let steps = slots.iter().max().map_or(most, |last| last + 1);
         Ok(FilePattern {
             starts,
             dst: reordered(dst, row_at.as_deref()),
@@ -266,9 +348,40 @@ impl Rows {
             delays: reordered(delays, row_at.as_deref()),
             after_starts,
             after,
+            slots,
+            plan: plan.map(Arc::new),
             steps,
             arrivals: OnceLock::new(),
         })
+    }
+
+    /// Succeeds if the slots of each sender, in its sending order, never go back.
+    fn check_slots(&self, starts: &[u32], row_at: Option<&[u32]>, slots: &[u32]) -> Result<(), Vec<LateMistake>> {
+        let ranges = starts.windows(2).filter(|range| !slots.is_empty() && range[0] < range[1]);
+        let wrong = ranges.flat_map(|range| range[0] as usize + 1..range[1] as usize).filter_map(|position| {
+            let (before, slot) = (slots[position - 1], slots[position]);
+            let line = self.plan.lines[row_at.map_or(position, |row_at| row_at[position] as usize)];
+            let message = || format!("slot {slot} after slot {before} of the same sender");
+            (slot < before).then(|| (line, SLOT, None, Diagnostic::new("slot-order", message())))
+        });
+        let wrong: Vec<LateMistake> = wrong.take(MOST_MISTAKES).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    /// Takes the plan out, in sending order; `None` if the file has none.
+    fn take_plan(&mut self, first: &[u32], row_at: Option<&[u32]>) -> Option<MessagePlan> {
+        let mut plan = std::mem::take(&mut self.plan);
+        if plan.weights.iter().all(|&weight| weight == 1.0) {
+            plan.weights.clear();
+        }
+        if !plan.has_paths {
+            (plan.paths, plan.lines) = Default::default();
+        }
+        plan.first = first.to_vec();
+        plan.weights = reordered(plan.weights, row_at);
+        plan.paths = reordered(plan.paths, row_at);
+        plan.lines = reordered(plan.lines, row_at);
+        (plan.has_paths || plan.is_weighted() || plan.fabric.is_some()).then_some(plan)
     }
 
     /// Returns the row of each message in sending order; `None` if the file is in that order already.
@@ -293,11 +406,7 @@ impl Rows {
     }
 
     /// Returns the dependencies of each message in sending order: the start of each list, and the lists.
-    fn after(
-        &self,
-        starts: &[u32],
-        row_at: Option<&[u32]>,
-    ) -> Result<(Vec<u32>, Vec<MessageId>), Vec<ReferenceMistake>> {
+    fn after(&self, starts: &[u32], row_at: Option<&[u32]>) -> Result<(Vec<u32>, Vec<MessageId>), Vec<LateMistake>> {
         if self.waits.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -347,7 +456,7 @@ impl Rows {
                         Diagnostic::new("unknown-message", "a message waits for one that is not there").label(why)
                     }
                 };
-                wrong.push((wait.line, word, diagnostic));
+                wrong.push((wait.line, AFTER, Some(word), diagnostic));
             }
             if wrong.len() >= MOST_MISTAKES {
                 return Err(wrong);

@@ -126,9 +126,55 @@ fn every_mistake_has_its_place() {
     insta::assert_snapshot!(error("id,src,dst,bytes,after\na,0,1,1,b\n"), @"FILE:2:9: a message waits for one that is not there (no message has this id)");
     insta::assert_snapshot!(error("src,dst,bytes\n"), @"`FILE` lists no messages (a table with at least one message is expected)");
     insta::assert_snapshot!(error("src,dst,size\n"), @"
-    FILE:1:9: unknown column `size`; the columns are src,dst,bytes,order,delay,after,id
-    FILE:1:1: there is no column `bytes` (the columns are src,dst,bytes,order,delay,after,id)
+    FILE:1:9: unknown column `size`; the columns are src,dst,bytes,order,delay,after,id,slot,path,flow_weight
+    FILE:1:1: there is no column `bytes` (the columns are src,dst,bytes,order,delay,after,id,slot,path,flow_weight)
     ");
+}
+
+#[test]
+fn slots_are_the_steps_of_messages() {
+    let slots = pattern("src,dst,bytes,slot\n1,0,1,5\n0,1,2,1\n0,2,3,1\n0,1,4,7\n").unwrap();
+    let step = |rank: u32, index: u32| slots.message(RankId(rank), index).step;
+    assert_eq!([step(0, 0), step(0, 1), step(0, 2), step(1, 0)], [1, 1, 7, 5]);
+    assert_eq!(slots.steps(), 8);
+    let received = |rank: u32| (0..8).map(|step| slots.receives(RankId(rank), step)).collect::<Vec<_>>();
+    assert_eq!(received(0), [0, 0, 0, 0, 0, 1, 0, 0]);
+    assert_eq!(received(1), [0, 1, 0, 0, 0, 0, 0, 1]);
+    assert_eq!(received(2), [0, 1, 0, 0, 0, 0, 0, 0]);
+    // The column `order` changes the sending order, and the slots go with it.
+    let ordered = pattern("src,dst,bytes,slot,order\n0,1,1,4,2\n0,2,1,3,1\n").unwrap();
+    assert_eq!(ordered.message(RankId(0), 0).step, 3);
+}
+
+#[test]
+fn slots_and_weights_that_are_wrong_have_their_places() {
+    let error = |text: &str| pattern(text).unwrap_err();
+    insta::assert_snapshot!(error("src,dst,bytes,slot\n# later\n0,1,1,5\n1,0,1,0\n0,1,1,3\n0,1,1,3\n0,1,1,2\n"), @"
+    FILE:5:7: slot 3 after slot 5 of the same sender
+    FILE:7:7: slot 2 after slot 3 of the same sender
+    ");
+    insta::assert_snapshot!(error("src,dst,bytes,order,slot\n0,1,1,1,3\n0,1,1,0,4\n"), @"FILE:2:9: slot 3 after slot 4 of the same sender");
+    insta::assert_snapshot!(error("src,dst,bytes,slot\n0,1,1,\n0,1,1,-1\n0,1,1,16777216\n"), @r#"
+    FILE:2:7: `slot` is empty (the number of a slot)
+    FILE:3:7: "-1" is not the number of a slot (slots are numbered from 0 to 16777215)
+    FILE:4:7: there is no slot 16777216 (slots are numbered from 0 to 16777215)
+    "#);
+    let weights = ["0", "-2", "nan", "1e101", "1e-101", "inf"].map(|weight| format!("0,1,1,{weight}\n")).concat();
+    insta::assert_snapshot!(error(&format!("src,dst,bytes,flow_weight\n{weights}0,1,1,1e100\n0,1,1,\n")), @r#"
+    FILE:2:7: 0.0 is not a weight of a message (a number above 0, up to 1e100, is expected)
+    FILE:3:7: -2.0 is not a weight of a message (a number above 0, up to 1e100, is expected)
+    FILE:4:7: "nan" is not a number (a number, like 3 or -0.5)
+    FILE:5:7: 1e101 is not a weight of a message (a number above 0, up to 1e100, is expected)
+    FILE:6:7: 1e-101 is not a weight of a message (a number above 0, up to 1e100, is expected)
+    FILE:7:7: "inf" is not a number (a number, like 3 or -0.5)
+    "#);
+}
+
+#[test]
+fn a_comment_before_the_header_names_the_fabric() {
+    let planned = pattern("# a plan\n# fabric: 0123456789abcdef \nsrc,dst,bytes\n# fabric: later\n0,1,1\n").unwrap();
+    assert_eq!(planned.plan().unwrap().fabric.as_deref(), Some("0123456789abcdef"));
+    assert_eq!(pattern("# a fabric: x\nsrc,dst,bytes\n0,1,1\n").unwrap().plan(), None);
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub(super) struct PacketRouting {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoutedMessage {
     pub(super) start: Option<StartingMessage>,
+    /// Path of all packets, if it is given; else empty.
+    pub(super) given: Vec<LinkId>,
     /// Number of packets that have a slot, or had one.
     pub(super) entered: u64,
     /// Number of packets that have not left their source.
@@ -95,11 +97,16 @@ impl PacketRouting {
         let (Some(choice), Some(start)) = (self.router.choice(), self.messages[flow as usize].start) else {
             return false;
         };
+        self.path.clear();
+        let given = &self.messages[flow as usize].given;
+        if !given.is_empty() {
+            self.path.links.extend_from_slice(&given[usize::from(over.is_some())..]);
+            return false;
+        }
         // Each packet has its own random draws each time that it asks.
         let MessageId { src, index } = start.message;
         let index = self.draws.two(u64::from(index) | hop << 32, number) as u32;
         let start = StartingMessage { message: MessageId { src, index }, ..start };
-        self.path.clear();
         let again = choice.choose_for_packet(start, over, &self.known, &mut self.path);
         if self.path.parts.is_empty() {
             return again;

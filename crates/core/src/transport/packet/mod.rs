@@ -150,7 +150,7 @@ impl Transport for Packets {
 
     fn start(&mut self, entry: &Entry<'_>) {
         match entry.options.asks {
-            Some(start) => self.net.begin(entry.flow.0, start, entry.bytes),
+            Some(start) => self.net.begin(entry.flow.0, start, entry.links, entry.bytes),
             None => self.net.set_route(entry.flow.0, entry.links),
         }
         self.started.push((entry.flow, entry.bytes));

@@ -112,6 +112,9 @@ pub(super) fn play_on(
         hops += bytes.div_ceil(spec.packet_size.0) * route.len() as u64;
         let message = MessageId { src: RankId(src), index: i as u32 };
         let asks = packets.wants().to_ask.then_some(StartingMessage { src: NodeId(src), dst: NodeId(dst), message });
+        if asks.is_some() {
+            route.clear();
+        }
         packets.start(&Entry {
             options: &EntryOptions { asks, ..EntryOptions::NONE },
             ..Entry::new(FlowId(i as u32), &route, bytes)

@@ -7,8 +7,8 @@ use crate::ids::LinkId;
 use crate::routing::{Path, StartingMessage};
 
 impl Net {
-    /// Starts a message whose packets ask.
-    pub(super) fn begin(&mut self, flow: u32, start: StartingMessage, bytes: u64) {
+    /// Starts a message whose packets ask, unless their path is given.
+    pub(super) fn begin(&mut self, flow: u32, start: StartingMessage, given: &[LinkId], bytes: u64) {
         let packets = bytes.div_ceil(u64::from(self.packet_bytes));
         let Some(asking) = &mut self.asking else { return };
         if asking.messages.len() <= flow as usize {
@@ -18,6 +18,7 @@ impl Net {
         message.carried.clear();
         *message = RoutedMessage {
             start: Some(start),
+            given: given.to_vec(),
             entered: 0,
             to_leave: packets,
             to_arrive: packets,
