@@ -52,6 +52,7 @@ fn report() -> Report {
         },
         fabric: "fat-tree p=12 (3456 nodes, 720 switches, 20736 links)".into(),
         workload: "all-to-all simple-spread, 20 KB, 3456 ranks".into(),
+        planned_for: None,
         bandwidth_bps: 3.456e12,
         bandwidth_per_node_bps: 1e9,
         bounds: Bounds {
