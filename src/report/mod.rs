@@ -49,7 +49,10 @@ pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
 pub(crate) use sample::Sample;
-pub use schedule::{SCHEMA as SCHEDULE_SCHEMA, ScheduleReport, ScheduleRow, WorstCut};
+pub use schedule::{
+    Crossing, OPERATION_SCHEMA, OperationComparison, OperationRow, SCHEMA as SCHEDULE_SCHEMA, ScheduleReport,
+    ScheduleRow, WorstCut,
+};
 pub(crate) use schema::find;
 pub use schema::schema;
 

@@ -93,3 +93,101 @@ pub struct ScheduleRow {
     /// `makespan with late starts / optimum`.
     pub ratio_to_optimum: f64,
 }
+
+/// Version of the JSON format of [`OperationComparison`].
+pub const OPERATION_SCHEMA: &str = "hayase-operation-1";
+
+/// Algorithms of a collective operation on several fabrics, with several sizes.
+#[report]
+pub struct OperationComparison {
+    /// Version of the JSON format: `hayase-operation-1`.
+    pub schema: &'static str,
+    /// Operation: `all-gather`.
+    pub operation: String,
+    /// Times of each algorithm, fastest first for each size.
+    pub rows: Vec<OperationRow>,
+    /// Sizes from which another algorithm is the fastest.
+    pub crossings: Vec<Crossing>,
+}
+
+/// Simulated times of one algorithm for one size on one fabric.
+#[report]
+pub struct OperationRow {
+    /// Fabric as named by the user.
+    pub topology: String,
+    /// Placement as named by the user.
+    pub placement: String,
+    /// Transport as named by the user.
+    pub transport: String,
+    /// Size \[B\].
+    pub size_bytes: u64,
+    /// Time that no schedule undercuts \[s\].
+    pub optimum_s: f64,
+    /// Largest late start of a rank \[s\].
+    pub jitter_s: f64,
+    /// The algorithm with its times.
+    #[serde(flatten)]
+    pub of: ScheduleRow,
+}
+
+/// Size from which an algorithm is the fastest.
+#[report]
+pub struct Crossing {
+    /// Fabric as named by the user.
+    pub topology: String,
+    /// Placement as named by the user.
+    pub placement: String,
+    /// Transport as named by the user.
+    pub transport: String,
+    /// Smallest compared size \[B\].
+    pub from_bytes: u64,
+    /// Fastest algorithm with late starts.
+    pub algorithm: String,
+    /// Fastest algorithm if all ranks start at once: in step only.
+    pub algorithm_in_step: String,
+}
+
+impl OperationRow {
+    /// Returns a row for each algorithm of a report; `choices` are topology, placement and transport.
+    pub fn of(report: &ScheduleReport, choices: [String; 3]) -> Vec<Self> {
+        let row = |of: &ScheduleRow| {
+            let [topology, placement, transport] = choices.clone();
+            let ScheduleReport { size_bytes, optimum_s, jitter_s, .. } = *report;
+            Self { topology, placement, transport, size_bytes, optimum_s, jitter_s, of: of.clone() }
+        };
+        report.algorithms.iter().map(row).collect()
+    }
+
+    fn is_beside(&self, other: &Self) -> bool {
+        let names = |row: &Self| [row.topology.clone(), row.placement.clone(), row.transport.clone()];
+        names(self) == names(other)
+    }
+}
+
+impl OperationComparison {
+    /// Creates the comparison of rows that are grouped by fabric and size, fastest first.
+    pub fn new(operation: &str, rows: Vec<OperationRow>) -> Self {
+        let mut crossings: Vec<Crossing> = Vec::new();
+        let groups = rows.chunk_by(|a, b| a.is_beside(b) && a.size_bytes == b.size_bytes);
+        let mut before: Option<&OperationRow> = None;
+        for group in groups {
+            let first = &group[0];
+            let in_step = group.iter().min_by(|a, b| a.of.makespan_s.total_cmp(&b.of.makespan_s)).unwrap_or(first);
+            let best = [&first.of.name, &in_step.of.name];
+            let is_same = before.is_some_and(|before| before.is_beside(first))
+                && crossings.last().is_some_and(|last| [&last.algorithm, &last.algorithm_in_step] == best);
+            before = Some(first);
+            if !is_same {
+                crossings.push(Crossing {
+                    topology: first.topology.clone(),
+                    placement: first.placement.clone(),
+                    transport: first.transport.clone(),
+                    from_bytes: first.size_bytes,
+                    algorithm: best[0].clone(),
+                    algorithm_in_step: best[1].clone(),
+                });
+            }
+        }
+        Self { schema: OPERATION_SCHEMA, operation: operation.to_owned(), rows, crossings }
+    }
+}

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::files::outputs;
@@ -11,12 +12,13 @@ use super::lists::{axes, rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, pictures, progress};
+use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, operation, pictures, progress};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
 use hayase::faults::part;
 use hayase::pattern::Order;
 use hayase::report::RankBy;
+use hayase::study::schedule::PlanOperation;
 use hayase::sweep::{Axis, Point, Sweep, SweepError};
 use hayase::units::Bandwidth;
 use hayase_output::{csv, json, table};
@@ -29,6 +31,7 @@ Examples:
   hayase compare -t torus-4x4 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
   hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
   hayase compare -t torus-8x8 -p all-to-all-pairwise --faults 1%,5% --seeds 20 -o faults.svg
+  hayase compare --op all-gather -t torus-4x4 --vary size=1KB,1MB
   hayase compare -t fat-tree-54 --job a=all-to-all-mpich:20 --job b=ring:20 \\
       --placement by-group,random,round-robin:group --rank slowdown -o jobs.svg
 
@@ -63,6 +66,12 @@ pub struct CompareArgs {
     /// Fabrics to compare, with commas between them: names, families with their numbers, or files.
     #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
     pub topology: Vec<String>,
+    /// Compare the algorithms of a collective operation with its schedule: all-to-all, all-gather,
+    /// reduce-scatter, all-reduce, broadcast, scatter, gather. Sizes are those of --vary size=1KB,1MB (default
+    /// 1 KB, 32 KB, 1 MB and 32 MB).
+    #[arg(long, value_name = "OPERATION", value_parser = PossibleValuesParser::new(PlanOperation::ALL.map(|(name, _)| name)),
+          hide_possible_values = true, conflicts_with_all = ["pattern", "job", "order", "injection", "sharing", "routing", "machine", "faults", "seeds", "estimate", "optimum", "barrier_cost"])]
+    pub op: Option<String>,
     /// Patterns and programs to compare, with commas between them: names, files or rules.
     #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
     pub pattern: Vec<String>,
@@ -142,6 +151,9 @@ const OFFER: Offer<Kind> = Offer { verb: "compare", names: Kind::NAMES, json: Ok
 
 /// Runs all combinations.
 pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
+    if let Some(&(_, operation)) = PlanOperation::ALL.iter().find(|(name, _)| args.op.as_deref() == Some(*name)) {
+        return operation::compare(args, operation, voice);
+    }
     args.out.begin(&OFFER)?;
     let sweep = sweep(args, voice)?;
     if let (Some(path), true) = (args.out.file_of(&OFFER, Kind::Faults), args.faults.is_empty()) {

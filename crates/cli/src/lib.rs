@@ -32,6 +32,7 @@ mod machine;
 mod man;
 mod master_slave;
 mod measure;
+mod operation;
 mod options;
 mod pattern;
 mod pictures;

@@ -84,6 +84,9 @@ pub struct ScheduleArgs {
     /// Start each rank at a random time from 0 to this: "1 us".
     #[arg(long, value_name = "TIME")]
     pub jitter: Option<String>,
+    /// Time of the barrier after each slot of a schedule in rounds (default 0): "5 us".
+    #[arg(long, value_name = "TIME")]
+    pub barrier_cost: Option<String>,
     /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
@@ -96,7 +99,6 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let request = request(args)?;
     let loader = args.system.on(asked::loader().on_read(progress::reading(voice.show)));
-    let loader = args.ranks.iter().fold(loader, |loader, ranks| loader.ranks(&ranks.to_string()));
     let made = progress::over_runs(voice.show, "messages", |control| make(&loader, &request, control));
     let Schedule { report, plan, fabric, .. } = match made {
         Ok(made) => made,
@@ -124,7 +126,8 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     let writers: [(&str, super::options::Writes<'_>); 4] =
         [("x.csv", &to_csv), ("x.goal", &to_goal), ("x.xml", &to_xml), ("plan.json", &to_json)];
     args.out.deliver(files, || table::schedule(&report), &report, &writers)?;
-    Ok(End::Done)
+    // A run that was stopped has no time.
+    Ok(if plan.is_some() && report.simulated_s.is_none() { End::Interrupted } else { End::Done })
 }
 
 /// Returns the request of the options.
@@ -134,15 +137,20 @@ fn request(args: &ScheduleArgs) -> Result<Request, Failure> {
         |names: &[(&str, PlanOperation)]| names.iter().find(|(name, _)| *name == args.operation).map(|found| found.1);
     let method = Method::ALL.iter().find(|(name, _)| *name == args.method).map(|found| found.1);
     let size: Bytes = args.size.parse().map_err(|mistake: QuantityError| wrong("--size", mistake.to_string()))?;
-    let jitter = args.jitter.as_deref().map(str::parse::<Time>).transpose();
+    let time = |option: &str, text: Option<&str>| {
+        let parsed = text.map(str::parse::<Time>).transpose();
+        parsed.map_err(|mistake: QuantityError| wrong(option, mistake.to_string()))
+    };
     Ok(Request {
         operation: of(&PlanOperation::ALL).unwrap_or(PlanOperation::AllToAll),
         method: method.unwrap_or_default(),
         size: size.0,
         root: args.root,
+        ranks: args.ranks.map(NonZeroU32::get),
         trees: args.trees.map(NonZeroU64::get),
         chunks: args.chunks.map(NonZeroU32::get),
-        jitter: jitter.map_err(|mistake| wrong("--jitter", mistake.to_string()))?,
+        jitter: time("--jitter", args.jitter.as_deref())?,
+        barrier_cost: time("--barrier-cost", args.barrier_cost.as_deref())?.unwrap_or(Time::ZERO),
         sizes: args.sizes.as_ref().map(|path| sizes(path)).transpose()?,
     })
 }

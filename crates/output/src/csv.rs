@@ -18,8 +18,8 @@ use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
-    Accuracy, Benchmark, Comparison, FarmReport, JobsLink, JobsReport, LinkUse, MessageRecord, NoiseReport, PlanReport,
-    Rate,
+    Accuracy, Benchmark, Comparison, FarmReport, JobsLink, JobsReport, LinkUse, MessageRecord, NoiseReport,
+    OperationComparison, PlanReport, Rate,
 };
 use hayase::steady::WeightedPath;
 
@@ -34,6 +34,14 @@ pub type Transfers<W> = Lines<'static, Transfer, W>;
 
 /// Writer of the activities of ranks, as they end.
 pub type Activities<W> = Lines<'static, Activity, W>;
+
+/// Writes the algorithms of a collective operation.
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn operation<W: Write>(comparison: &OperationComparison, writer: W) -> io::Result<()> {
+    write(columns::operation(comparison), &comparison.rows, writer)
+}
 
 /// Writes weighted paths, as `--routing paths:FILE` reads them.
 ///

@@ -99,14 +99,37 @@ pub struct Request {
     pub size: u64,
     /// Root of a broadcast, scatter or gather.
     pub root: u32,
+    /// Number of ranks; one for each node if absent.
+    pub ranks: Option<u32>,
     /// Number of trees of each root; as many as the optimum needs if absent.
     pub trees: Option<u64>,
     /// Number of chunks of the data of each tree; the fastest number by the formula if absent.
     pub chunks: Option<u32>,
     /// Largest late start of a rank; a twentieth of the time of a message if absent.
     pub jitter: Option<Time>,
+    /// Time of the barrier after each slot.
+    pub barrier_cost: Time,
     /// Bytes from rank to rank of an all-to-all, in place of `size`.
     pub sizes: Option<Vec<(u32, u32, u64)>>,
+}
+
+impl Request {
+    /// Creates the request for a schedule of messages of 1 MB.
+    pub fn of(operation: PlanOperation) -> Self {
+        let (method, size) = (Method::Auto, 1_000_000);
+        Self {
+            operation,
+            method,
+            size,
+            root: 0,
+            ranks: None,
+            trees: None,
+            chunks: None,
+            jitter: None,
+            barrier_cost: Time::ZERO,
+            sizes: None,
+        }
+    }
 }
 
 /// Schedule of an operation, with its report.
@@ -168,7 +191,8 @@ impl Ground<'_> {
 /// # Errors
 /// The texts describe no network with ranks, the request does not fit it, or a run deadlocks.
 pub fn schedule(base: &Loader, request: &Request, control: Control<'_>) -> Result<Schedule, SweepError> {
-    let probe = format!("[workload.all-to-all]\nalgorithm = \"linear\"\nsize = \"{} B\"\n", request.size);
+    let ranks = request.ranks.map_or_else(String::new, |ranks| format!("ranks = {ranks}\n"));
+    let probe = format!("[workload.all-to-all]\nalgorithm = \"linear\"\nsize = \"{} B\"\n{ranks}", request.size);
     let scenario = base.clone().over("<schedule>", probe).load_pattern()?;
     let network = scenario.system().network().ok_or_else(|| Invalid::from(without_network()))?;
     let nodes: Vec<NodeId> = network.placement.iter().copied().collect();
@@ -342,6 +366,7 @@ fn simulate(
     in_rounds: bool,
     report: &mut ScheduleReport,
 ) -> Result<(), SweepError> {
+    let ranks = format!("ranks = {}\n", ground.ranks());
     let largest = built.and_then(|built| built.plan.messages.iter().map(|message| message.bytes).max());
     let port = ground.nodes.iter().map(|&node| ground.network.capacity_of(node).0).min().unwrap_or_default();
     let message_time = port.time_for(largest.unwrap_or(ground.request.size) as f64);
@@ -355,13 +380,17 @@ fn simulate(
         if built.pattern.is_none() {
             base = base.attach("schedule.csv", csv_of(&built.plan, &ground.network.fabric));
         }
-        let file = format!("{table}injection = \"{injection}\"\n");
+        let cost = match ground.request.barrier_cost {
+            cost if cost > Time::ZERO && injection == "barrier" => format!("barrier-cost = \"{} ps\"\n", cost.ps()),
+            _ => String::new(),
+        };
+        let file = format!("{table}{ranks}injection = \"{injection}\"\n{cost}");
         base = base.attach("schedule.toml", file.into_bytes());
         names.push((SCHEDULE.to_owned(), "schedule.toml".to_owned()));
     }
     for (name, text) in algorithms(ground) {
         let file = format!("{name}.toml");
-        base = base.attach(file.as_str(), text.into_bytes());
+        base = base.attach(file.as_str(), (text + &ranks).into_bytes());
         names.push((name, file));
     }
     let late = format!("{} ps", jitter.ps());

@@ -72,7 +72,8 @@ fn by_order(ground: &Ground<'_>) -> Result<Built, String> {
         let size = ground.request.size;
         format!("[workload.all-to-all]\nalgorithm = \"simple-spread\"\norder = \"{order}\"\nsize = \"{size} B\"\n")
     };
-    let scenario = ground.base.clone().over("<schedule>", table("auto")).load_pattern();
+    let text = format!("{}ranks = {}\n", table("auto"), ground.ranks());
+    let scenario = ground.base.clone().over("<schedule>", text).load_pattern();
     let scenario = scenario
         .map_err(|invalid| invalid.diagnostics.first().map_or_else(String::new, |first| first.message.clone()))?;
     let pattern = &scenario.work().pattern;

@@ -4,8 +4,25 @@ use hayase::columns::{Blank, Columns, Quantity};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
     Accuracy, AccuracyRow, Benchmark, BenchmarkRow, CHOICES, Comparison, ComparisonRow, Estimate, Estimated,
-    FarmReport, PATTERN, PlanReport, Prediction,
+    FarmReport, OperationComparison, OperationRow, PATTERN, PlanReport, Prediction,
 };
+
+/// Returns the columns of the algorithms of a collective operation.
+pub fn operation(comparison: &OperationComparison) -> Columns<'_, OperationRow> {
+    let any = |has: fn(&OperationRow) -> bool| comparison.rows.iter().any(has);
+    Columns::<OperationRow>::new()
+        .text("algorithm", |row| &row.of.name)
+        .when(any(|row| !row.topology.is_empty()), |columns| columns.text("topology", |row| &row.topology))
+        .when(any(|row| !row.placement.is_empty()), |columns| columns.text("placement", |row| &row.placement))
+        .when(any(|row| !row.transport.is_empty()), |columns| columns.text("transport", |row| &row.transport))
+        .quantity("size_bytes", Quantity::Bytes, |row| row.size_bytes)
+        .time("optimum_s", |row| row.optimum_s)
+        .time("jitter_s", |row| row.jitter_s)
+        .time("makespan_jitter_s", |row| row.of.makespan_jitter_s)
+        .ratio("ratio_to_optimum", 3, |row| row.of.ratio_to_optimum)
+        .time("makespan_s", |row| row.of.makespan_s)
+        .ratio("ratio_in_step", 3, |row| row.of.ratio_in_step)
+}
 
 /// Returns the columns of a comparison.
 pub fn comparison(comparison: &Comparison) -> Columns<'_, ComparisonRow> {

@@ -45,7 +45,7 @@ pub use jobs::jobs;
 pub use program::{program, variation};
 pub use replay::replay;
 pub use run::{failed, run};
-pub use schedule::schedule;
+pub use schedule::{operation, schedule};
 pub use sweep::{best, sensitivity};
 pub use whatif::whatif;
 

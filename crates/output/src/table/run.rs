@@ -87,6 +87,12 @@ fn figures(report: &Report) -> Lines {
         lines.push((if i == 0 { "bounds" } else { "" }, value + &close));
     }
     lines.extend(optimum(&report.bounds));
+    if let Some(order) = &report.order {
+        let tried = order.rounds.iter().map(|(name, time_s)| format!("{name} {}", seconds(*time_s)));
+        let tried = tried.collect::<Vec<_>>().join(", ");
+        let why = if tried.is_empty() { String::new() } else { format!("  (in rounds: {tried})") };
+        lines.push(("order", format!("{}{why}", order.order)));
+    }
     if let Some(ratio) = report.ratio_in_step {
         let ratio = fixed(ratio, 3);
         lines.push(("in step only", format!("without late starts the makespan is {ratio} times the bound")));

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::figures::{bandwidth, fixed, grouped, seconds};
 use super::{Answer, Grid, printable};
+use crate::columns;
 use hayase::columns::Columns;
-use hayase::report::{ScheduleReport, ScheduleRow};
+use hayase::report::{Crossing, OperationComparison, OperationRow, ScheduleReport, ScheduleRow};
 use hayase::units::Bytes;
 
 /// Returns the optimum, the schedule and the usual algorithms for a terminal.
@@ -50,6 +51,37 @@ pub fn schedule(report: &ScheduleReport) -> Answer {
     text
 }
 
+/// Returns the algorithms of an operation, and the sizes from which each is the fastest, for a terminal.
+pub fn operation(comparison: &OperationComparison) -> Answer {
+    let mut text = Answer::new();
+    text.title(&comparison.operation);
+    let csv = columns::operation(comparison);
+    let has = |name: &str| csv.position(name).is_some();
+    let columns = Columns::<OperationRow>::new()
+        .text("algorithm", |row| &row.of.name)
+        .when(has("topology"), |columns| columns.text("topology", |row| &row.topology))
+        .when(has("placement"), |columns| columns.text("placement", |row| &row.placement))
+        .when(has("transport"), |columns| columns.text("transport", |row| &row.transport))
+        .words("size", |row| Bytes(row.size_bytes).to_string())
+        .words("late starts", |row| seconds(row.of.makespan_jitter_s))
+        .ratio("to optimum", 3, |row| row.of.ratio_to_optimum)
+        .words("in step", |row| seconds(row.of.makespan_s))
+        .ratio("in step only", 3, |row| row.of.ratio_in_step);
+    text.table(Grid::of(&columns, &comparison.rows).keys(1));
+    text.push_str("\n");
+    text.title("Fastest from this size on");
+    let any = |has: fn(&Crossing) -> bool| comparison.crossings.iter().any(has);
+    let columns = Columns::<Crossing>::new()
+        .when(any(|row| !row.topology.is_empty()), |columns| columns.text("topology", |row| &row.topology))
+        .when(any(|row| !row.placement.is_empty()), |columns| columns.text("placement", |row| &row.placement))
+        .when(any(|row| !row.transport.is_empty()), |columns| columns.text("transport", |row| &row.transport))
+        .words("from", |row| Bytes(row.from_bytes).to_string())
+        .text("with late starts", |row| &row.algorithm)
+        .text("in step only", |row| &row.algorithm_in_step);
+    text.table(Grid::of(&columns, &comparison.crossings));
+    text
+}
+
 /// Returns the facts of a schedule: `, 13 trees a root in 16 chunks, depth 3, 11,520 messages`.
 fn facts(report: &ScheduleReport) -> String {
     let mut facts = String::new();
@@ -78,6 +110,8 @@ fn sentence(report: &ScheduleReport) -> Option<String> {
         (_, _, Some(slots)) => counted(slots.into(), "slot"),
         _ => "the schedule".to_owned(),
     };
+    let is_one = how.starts_with("1 ") || how.starts_with("the ");
+    let (takes, how) = (if is_one { "takes" } else { "take" }, printable(&how));
     let (times, ratio) = (fixed(best.ratio_to_optimum, 2), fixed(ours.ratio_to_optimum, 2));
-    Some(format!("The fastest usual algorithm ({}) takes {times} times the optimum; {how} take {ratio}.", best.name))
+    Some(format!("The fastest usual algorithm ({}) takes {times} times the optimum; {how} {takes} {ratio}.", best.name))
 }
