@@ -267,3 +267,8 @@ impl Steps {
         (number + (kept.len() as u32).saturating_sub(1), kept)
     }
 }
+
+#[cfg(test)]
+mod interpreter;
+#[cfg(test)]
+mod tests;

@@ -44,6 +44,7 @@ mod reference;
 mod regions;
 mod replay;
 mod run;
+mod schedule;
 mod simgrid;
 mod sweep;
 mod tables;
