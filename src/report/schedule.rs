@@ -30,7 +30,8 @@ pub struct ScheduleReport {
     /// Size \[B\]: what each rank contributes to an all-gather, reduce-scatter, scatter or gather, what it has for each
     /// other rank in an all-to-all, the whole vector of an all-reduce or a broadcast.
     pub size_bytes: u64,
-    /// Time that no schedule undercuts \[s\]: bandwidth alone, without latencies.
+    /// Time that no schedule undercuts \[s\]: bandwidth alone, without latencies. Of an all-reduce it is the optimum of
+    /// a reduce-scatter and then an all-gather with equal shares; other shares can be faster on unequal nodes.
     pub optimum_s: f64,
     /// True if steady flows reach `optimum_s`.
     pub optimum_exact: bool,

@@ -1,5 +1,5 @@
-//! The keys `estimate` and `optimum`: the relative precision of the makespan if less than the exact value is enough, and
-//! that of the best possible time.
+//! The keys `estimate` and `optimum`: relative precisions of the makespan, if less than the exact value is enough,
+//! and of the best possible time.
 
 use super::Loader;
 use super::read::Sections;

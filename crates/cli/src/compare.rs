@@ -12,7 +12,7 @@ use super::lists::{axes, rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, operation, pictures, progress};
+use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, pictures, progress};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
 use hayase::faults::part;
@@ -135,6 +135,14 @@ pub struct CompareArgs {
     pub out: OutputArgs,
 }
 
+impl CompareArgs {
+    /// Returns the operation whose algorithms are compared.
+    pub fn operation(&self) -> Option<PlanOperation> {
+        let is_named = |(name, _): &&(&str, PlanOperation)| self.op.as_deref() == Some(*name);
+        PlanOperation::ALL.iter().find(is_named).map(|(_, operation)| *operation)
+    }
+}
+
 outputs! {
     /// Content of an output file, by its name.
     enum Kind {
@@ -151,9 +159,6 @@ const OFFER: Offer<Kind> = Offer { verb: "compare", names: Kind::NAMES, json: Ok
 
 /// Runs all combinations.
 pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
-    if let Some(&(_, operation)) = PlanOperation::ALL.iter().find(|(name, _)| args.op.as_deref() == Some(*name)) {
-        return operation::compare(args, operation, voice);
-    }
     args.out.begin(&OFFER)?;
     let sweep = sweep(args, voice)?;
     if let (Some(path), true) = (args.out.file_of(&OFFER, Kind::Faults), args.faults.is_empty()) {

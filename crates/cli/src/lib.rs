@@ -132,7 +132,10 @@ fn answer(words: impl Iterator<Item = OsString>) -> u8 {
 fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
     match verb {
         Verb::Run(args) => run::run(args, voice),
-        Verb::Compare(args) => compare::compare(args, voice),
+        Verb::Compare(args) => match args.operation() {
+            Some(operation) => operation::compare(args, operation, voice),
+            None => compare::compare(args, voice),
+        },
         Verb::Accuracy(args) => accuracy::accuracy(args, voice),
         Verb::Sweep(args) => sweep::sweep(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),

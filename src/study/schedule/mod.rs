@@ -32,7 +32,7 @@ const GAP: f64 = 0.01;
 /// Late starts as part of the time of a message, if none are asked for.
 const JITTER: f64 = 0.05;
 /// Largest number of messages of an algorithm that is simulated beside a schedule.
-const MOST_SIMULATED: u64 = 1 << 24;
+const MOST_SIMULATED: u64 = 1 << 22;
 /// Name of the schedule among the algorithms.
 const SCHEDULE: &str = "schedule";
 
@@ -299,6 +299,9 @@ fn along_trees(ground: &Ground<'_>, report: &mut ScheduleReport) -> Result<Resul
     report.optimum_s = found.least.value() * scale;
     report.optimum_exact = found.time <= found.least.value() * (1.0 + 1e-9);
     report.optimum_proof = proof(&found, ranks);
+    if operation == PlanOperation::AllReduce {
+        report.optimum_proof += ", twice: reduce-scatter, then all-gather, with equal shares";
+    }
     if let Some(bound) = &found.bound {
         report.worst_cut = Some(WorstCut { nodes: bound.cut_nodes, bandwidth_bps: bound.cut_bandwidth as f64 });
         report.trees_per_root = Some(bound.trees_per_root);

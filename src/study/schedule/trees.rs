@@ -15,7 +15,7 @@ const MOST_PACKED: u32 = 128;
 /// Largest number of ranks for which one tree of each root is packed.
 const MOST_SINGLE: u32 = 256;
 /// Largest number of messages of a plan.
-const MOST_MESSAGES: u64 = 1 << 18;
+const MOST_MESSAGES: u64 = 1 << 20;
 /// Largest excess over the bound at which a closed form replaces packing.
 const CLOSED: f64 = 1.02;
 /// Chunks for each edge of depth without latency: the pipeline then takes an eighth more at most.

@@ -1,7 +1,7 @@
 //! Bounds of the best possible time of volumes on a fabric.
 
-use super::flow::{Certificate, FlowError, Links, Optimum, Options, distances, free_bounds, solve};
-use super::{FlowNetwork, Volumes};
+use super::flow::{Certificate, FlowError, Links, Optimum, Options, Path, distances, free_bounds, paths, solve};
+use super::network::{FlowNetwork, Volumes};
 use crate::base::choice::choice;
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, LinkId, NodeId, VertexId};
@@ -166,6 +166,25 @@ impl FlowNetwork<'_> {
             loads[id] = bytes / capacity;
         }
         loads
+    }
+
+    /// Returns the paths of the best known routes, with their starts.
+    pub fn paths(&self, best: &BestTime, volumes: &Volumes) -> Vec<(u32, Path)> {
+        let (demand, mut all) = (volumes.demand(self), Vec::new());
+        let flows = best.routes().map_or(&[][..], |routes| &routes.flows);
+        for (&source, flow) in demand.sources().iter().zip(flows) {
+            all.extend(paths(&self.links, source, demand.of(source), flow).into_iter().map(|path| (source, path)));
+        }
+        all
+    }
+
+    /// Returns up to `most` pairs of vertices between which a cable could raise the bound: those across the cut that
+    /// binds, farthest first by the lengths of its proof. Returns none if ports bind.
+    pub fn candidates(&self, best: &BestTime, most: usize) -> Vec<(u32, u32)> {
+        let mut pairs = best.across(&self.links);
+        pairs.retain(|&(from, to, _)| self.links.passes(from) && self.links.passes(to));
+        pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
+        pairs.into_iter().take(most).map(|(from, to, _)| (from, to)).collect()
     }
 
     /// Describes the proof of the lower bound in words. `of` describes bytes: those of a run, or of a second.

@@ -4,8 +4,7 @@ use petgraph::Direction;
 use petgraph::graph::NodeIndex;
 use rustc_hash::FxHashMap;
 
-use super::BestTime;
-use super::flow::{Demand, Links, Path, paths};
+use super::flow::{Demand, Links};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, NodeId, VertexId};
@@ -67,16 +66,6 @@ impl<'a> FlowNetwork<'a> {
         Ok(Self { fabric, links: Links::new(passes, &links), of_link, of_vertex, place })
     }
 
-    /// Returns the paths of the best known routes, with their starts.
-    pub fn paths(&self, best: &BestTime, volumes: &Volumes) -> Vec<(u32, Path)> {
-        let (demand, mut all) = (volumes.demand(self), Vec::new());
-        let flows = best.routes().map_or(&[][..], |routes| &routes.flows);
-        for (&source, flow) in demand.sources().iter().zip(flows) {
-            all.extend(paths(&self.links, source, demand.of(source), flow).into_iter().map(|path| (source, path)));
-        }
-        all
-    }
-
     /// Returns the links from node to node along a path between their vertices.
     pub fn whole_path(&self, from: NodeId, to: NodeId, inner: impl IntoIterator<Item = LinkId>) -> Vec<LinkId> {
         let port = |node: NodeId, direction| {
@@ -86,15 +75,6 @@ impl<'a> FlowNetwork<'a> {
         };
         let (up, down) = (port(from, Direction::Outgoing), port(to, Direction::Incoming));
         up.into_iter().chain(inner).chain(down).collect()
-    }
-
-    /// Returns up to `most` pairs of vertices between which a cable could raise the bound: those across the cut that
-    /// binds, farthest first by the lengths of its proof. Returns none if ports bind.
-    pub fn candidates(&self, best: &BestTime, most: usize) -> Vec<(u32, u32)> {
-        let mut pairs = best.across(&self.links);
-        pairs.retain(|&(from, to, _)| self.links.passes(from) && self.links.passes(to));
-        pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
-        pairs.into_iter().take(most).map(|(from, to, _)| (from, to)).collect()
     }
 
     /// Returns the network with one more cable, and its bandwidth: the median of all links \[B/s\].

@@ -96,6 +96,16 @@ const TABLES: &[Table] = &[
         command: "compare -t torus-4x4 -p ring --estimate 5% -o x.csv",
     },
     Table {
+        title: "Comparison with the optimum",
+        about: "Columns that `compare --optimum` and `--jitter` add.",
+        command: "compare -t torus-4x4 -p ring --optimum --jitter 1us -o x.csv",
+    },
+    Table {
+        title: "Algorithms of an operation",
+        about: "Rows of `compare --op`. `placement` and `transport` have a column each if several are compared.",
+        command: "compare --op all-gather -t torus-4x4 --vary size=1KB -o x.csv",
+    },
+    Table {
         title: "Comparison of jobs",
         about: "Columns that `compare --job` adds.",
         command: "compare -t torus-4x4 --job a=ring:8 --job b=ring:8 -o x.csv",
@@ -129,6 +139,11 @@ const TABLES: &[Table] = &[
         title: "Cables of a fabric",
         about: "Links of `topology show`, as `[topology.custom]` reads them.",
         command: "topology show torus-4x4 -o x.csv",
+    },
+    Table {
+        title: "paths.csv",
+        about: "Routes of the optimum, with `throughput --optimum`, as `--routing paths:FILE` reads them.",
+        command: "throughput -t torus-4x4 --optimum -o paths.csv",
     },
     Table {
         title: "Forwarding tables",
