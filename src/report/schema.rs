@@ -5,7 +5,8 @@
 use serde_json::Value;
 
 /// Returns the JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`,
-/// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy` and `Throughput`, with all types that they contain.
+/// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy`, `Throughput`, `BestThroughput`, `ScheduleReport` and
+/// `OperationComparison`, with all types that they contain.
 pub fn schema() -> &'static str {
     include_str!("schema.json")
 }
@@ -60,9 +61,9 @@ mod tests {
 
     use super::super::replay::ReplayReport;
     use super::super::whatif::WhatIfReport;
-    use super::super::{Accuracy, Comparison, FarmReport, JobsReport, Report};
+    use super::super::{Accuracy, Comparison, FarmReport, JobsReport, OperationComparison, Report, ScheduleReport};
     use super::Value;
-    use crate::steady::Throughput;
+    use crate::steady::{BestThroughput, Throughput};
 
     #[test]
     fn the_schema_is_that_of_the_types() {
@@ -76,6 +77,9 @@ mod tests {
             generator.subschema_for::<Comparison>(),
             generator.subschema_for::<Accuracy>(),
             generator.subschema_for::<Throughput>(),
+            generator.subschema_for::<BestThroughput>(),
+            generator.subschema_for::<ScheduleReport>(),
+            generator.subschema_for::<OperationComparison>(),
         ];
         let definitions = generator.take_definitions(true);
         let schema = json!({

@@ -8,14 +8,16 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 
 use super::files::names;
-use super::options::{Offer, OutputArgs};
+use super::options::{Offer, OutputArgs, Writes};
 use super::scenario::SystemArgs;
 use super::{End, Failure, Voice, asked, complain, progress, typed};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, failure};
+use hayase::ids::LinkId;
 use hayase::reading::csv::{Column, read};
 use hayase::study::schedule::{Method, Plan, PlanOperation, Request, Schedule, csv_of, schedule as make};
 use hayase::sweep::SweepError;
 use hayase::units::{Bytes, QuantityError, Time};
+use hayase_output::svg::{self, LinkLoad};
 use hayase_output::{goal, json, msccl, table};
 
 const EXAMPLES: &str = "\
@@ -46,7 +48,9 @@ Files (-o), by name:
   x.goal      the plan for schedule simulators, also for `hayase run x.goal`
   x.xml       the plan for MSCCL
   plan.json   the plan with all its messages
-  x.json      the printed figures";
+  x.svg       bytes of the plan on the fabric; of trees those of the root (--root)
+  x.json      the printed figures
+`hayase run -p x.csv -o timeline.svg` shows the messages over time.";
 
 /// `hayase schedule`.
 #[derive(Args, Debug)]
@@ -92,7 +96,7 @@ pub struct ScheduleArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> = Offer::new("schedule", names!["plan.json", "x.csv", "x.goal", "x.json", "x.xml"]);
+const OFFER: Offer<&str> = Offer::new("schedule", names!["plan.json", "x.csv", "x.goal", "x.json", "x.svg", "x.xml"]);
 
 /// Schedules an operation and prints its times.
 pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
@@ -100,7 +104,7 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     let request = request(args)?;
     let loader = args.system.on(asked::loader().on_read(progress::reading(voice.show)));
     let made = progress::over_runs(voice.show, "messages", |control| make(&loader, &request, control));
-    let Schedule { report, plan, fabric, .. } = match made {
+    let made = match made {
         Ok(made) => made,
         Err(SweepError::Invalid(invalid))
             if invalid.diagnostics.iter().any(|mistake| mistake.code == "interrupted") =>
@@ -113,21 +117,41 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
             return Ok(End::Failed);
         }
     };
+    let Schedule { report, plan, network, .. } = &made;
+    let fabric = &*network.fabric;
     let files = args.out.open(&OFFER)?;
-    let writes = |write: &dyn Fn(&Plan, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| match &plan {
+    let writes = |write: &dyn Fn(&Plan, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| match plan {
         Some(plan) => write(plan, w),
         None => Err(std::io::Error::other("there is no plan: the ranks are too many, or there is a bound alone")),
     };
     let name = format!("{} on {}", report.operation, fabric.name());
-    let to_csv = |w: &mut dyn Write| writes(&|plan, w| w.write_all(&csv_of(plan, &fabric)), w);
+    let to_csv = |w: &mut dyn Write| writes(&|plan, w| w.write_all(&csv_of(plan, fabric)), w);
     let to_goal = |w: &mut dyn Write| writes(&|plan, w| goal::write(plan, w), w);
     let to_xml = |w: &mut dyn Write| writes(&|plan, w| msccl::write(plan, &name, w).map_err(std::io::Error::other), w);
     let to_json = |w: &mut dyn Write| writes(&|plan, w| json::write(plan, w), w);
-    let writers: [(&str, super::options::Writes<'_>); 4] =
-        [("x.csv", &to_csv), ("x.goal", &to_goal), ("x.xml", &to_xml), ("plan.json", &to_json)];
-    args.out.deliver(files, || table::schedule(&report), &report, &writers)?;
+    let to_svg = |w: &mut dyn Write| writes(&|plan, w| w.write_all(picture(&made, plan, args.root).as_bytes()), w);
+    let writers: [(&str, Writes<'_>); 5] =
+        [("x.csv", &to_csv), ("x.goal", &to_goal), ("x.xml", &to_xml), ("plan.json", &to_json), ("x.svg", &to_svg)];
+    args.out.deliver(files, || table::schedule(report), report, &writers)?;
     // A run that was stopped has no time.
     Ok(if plan.is_some() && report.simulated_s.is_none() { End::Interrupted } else { End::Done })
+}
+
+/// Draws the bytes of the plan on the fabric; of trees those of one root.
+fn picture(made: &Schedule, plan: &Plan, root: u32) -> String {
+    let fabric = &*made.network.fabric;
+    let of_root = made.report.depth.is_some() && plan.operation != PlanOperation::Broadcast;
+    let block = (plan.units / plan.ranks).max(1);
+    let bytes = made.bytes(|message| !of_root || message.data.0 / block == root);
+    let time_s = made.report.simulated_s.unwrap_or(made.report.optimum_s);
+    let load = |(link, &bytes): (LinkId, &u64)| {
+        let utilisation = bytes as f64 / (fabric.link(link).capacity.bytes_per_second() * time_s);
+        LinkLoad { utilisation, bytes, delay_s: 0.0 }
+    };
+    let loads: Vec<LinkLoad> = bytes.iter_ids().map(load).collect();
+    let data = if of_root { format!("trees of rank {root}") } else { "all messages".to_owned() };
+    let title = format!("{} of {} ranks, {data}", made.report.operation, plan.ranks);
+    svg::link_loads(fabric, &loads, &fabric.to_string(), &title)
 }
 
 /// Returns the request of the options.

@@ -8,14 +8,12 @@ mod plan;
 mod trees;
 mod turns;
 
-use std::sync::Arc;
-
 use crate::collective::{Algorithm, Call, Operation, Plan as Choice};
 use crate::columns::Columns;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::fabric::Fabric;
-use crate::ids::{LinkId, NodeId};
-use crate::network::Network;
+use crate::ids::{IdVec, LinkId, NodeId, RankId};
+use crate::network::{Network, NetworkParts};
 use crate::optimum::trees::{Error, Ratio};
 use crate::optimum::{FlowNetwork, Volumes};
 use crate::report::{SCHEDULE_SCHEMA, ScheduleReport, ScheduleRow, WorstCut};
@@ -139,10 +137,28 @@ pub struct Schedule {
     pub report: ScheduleReport,
     /// The plan, if there is a schedule.
     pub plan: Option<Plan>,
-    /// The fabric.
-    pub fabric: Arc<Fabric>,
+    /// Network with the ranks.
+    pub network: Network,
     /// True if the plan goes in rounds.
     pub in_rounds: bool,
+}
+
+impl Schedule {
+    /// Returns the bytes on each link of the plan's messages for which `is_counted` is true \[B\].
+    pub fn bytes(&self, is_counted: impl Fn(&PlanMessage) -> bool) -> IdVec<LinkId, u64> {
+        let NetworkParts { fabric, router, placement, .. } = &*self.network;
+        let mut bytes = IdVec::filled(fabric.links().len(), 0);
+        let mut route = Vec::new();
+        for message in self.plan.iter().flat_map(|plan| &plan.messages).filter(|message| is_counted(message)) {
+            route.clear();
+            match message.path.as_slice() {
+                [] => router.route(placement[RankId(message.src)], placement[RankId(message.dst)], &mut route),
+                path => route.extend(path.iter().map(|&link| LinkId(link))),
+            }
+            route.iter().for_each(|&link| bytes[link] += message.bytes);
+        }
+        bytes
+    }
 }
 
 /// Plan with the facts of its method.
@@ -233,7 +249,7 @@ pub fn schedule(base: &Loader, request: &Request, control: Control<'_>) -> Resul
     }
     simulate(&ground, built.as_ref(), in_rounds, &mut report)?;
     let plan = built.map(|built| built.plan).filter(|plan| !plan.messages.is_empty());
-    Ok(Schedule { report, plan, fabric: Arc::clone(&network.fabric), in_rounds })
+    Ok(Schedule { report, plan, network: network.clone(), in_rounds })
 }
 
 fn without_network() -> Diagnostic {
