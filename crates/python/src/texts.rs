@@ -42,7 +42,9 @@ struct Said {
     /// Keys of the workload, for any kind of work.
     size: Option<Value>,
     injection: Option<String>,
+    order: Option<String>,
     jitter: Option<Value>,
+    barrier_cost: Option<Value>,
     jobs: Vec<String>,
     noise: Option<String>,
     stragglers: Vec<String>,
@@ -104,8 +106,14 @@ impl Said {
         if let Some(injection) = &self.injection {
             loader = loader.injection(injection);
         }
+        if let Some(order) = &self.order {
+            loader = loader.order(order);
+        }
         if let Some(jitter) = &self.jitter {
             loader = loader.jitter(&written("message-jitter", jitter));
+        }
+        if let Some(cost) = &self.barrier_cost {
+            loader = loader.barrier_cost(&written("barrier-cost", cost));
         }
         if let Some(noise) = &self.noise {
             loader = loader.noise(noise);

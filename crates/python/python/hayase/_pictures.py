@@ -57,6 +57,7 @@ BOUNDS = {
     "bisection_s": "bisection",
     "path_s": "critical path",
     "computation_s": "computation",
+    "optimum_at_least_s": "optimum",
 }
 #: Largest numbers of links and of combinations with a named bar each, and of lines that can be told apart.
 MOST_LINKS, MOST_BARS, MOST_LINES = 30, 40, 8
@@ -406,7 +407,7 @@ def comparison(report: Report, ax: Axes | None) -> Axes:
     colours = [COLOURS[of_jobs.index(str(row.get("job"))) % 8] for row in rows]
     halves = [error / factor for error in errors]
     ax = bars(ax, names, [mean / factor for mean in means], texts, colours, errors=halves)
-    known = [max((bound for bound in row.get("bounds", {}).values() if bound), default=None) for row in rows]
+    known = [max((row.get("bounds", {}).get(key) or 0.0 for key in BOUNDS), default=0.0) for row in rows]
     marks = [(bound / factor, place) for place, bound in enumerate(known) if bound]
     if marks:
         ax.plot(*zip(*marks), "|", color=ax.xaxis.label.get_color(), markersize=14, label="largest lower bound")

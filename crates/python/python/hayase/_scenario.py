@@ -35,8 +35,10 @@ TABLES = (
     "collectives",
     "estimate",
 )
-#: Settings that stand for keys of the workload, for several keys, or for texts of their own.
-OTHERS = ("preset", "machine", "size", "injection", "jitter", "jobs", "noise", "straggler", "faults", "settings")
+#: Settings that stand for keys of the workload.
+OF_WORK = ("size", "injection", "order", "jitter", "barrier_cost")
+#: Settings that stand for several keys, or for texts of their own.
+OTHERS = ("preset", "machine", *OF_WORK, "optimum", "jobs", "noise", "straggler", "faults", "settings")
 #: Tables that can be recorded in addition to the report.
 RECORDED = ("messages", "links", "ranks", "activities", "path")
 
@@ -273,9 +275,12 @@ class Scenario:
             tables.update(value if "node" in value else {"node": value})
         elif key in ("preset", "machine"):
             self._said[key] = os.fspath(value)
-        elif key in ("noise", "faults", "injection") and not isinstance(value, str):
+        elif key == "optimum":
+            # As `--optimum` without a value.
+            tables |= {} if value is False else {key: "1%" if value is True else value}
+        elif key in ("noise", "faults", "injection", "order") and not isinstance(value, str):
             raise TypeError(
-                f"`{key}` is a text{dict(injection='', noise=' or a dict', faults=', a number or a dict')[key]},"
+                f"`{key}` is a text{dict(noise=' or a dict', faults=', a number or a dict').get(key, '')},"
                 f" not {type(value).__name__}"
             )
         else:

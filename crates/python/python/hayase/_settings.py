@@ -62,6 +62,8 @@ TransportName = Literal[
 #: Rules by name; lists of nodes ("0-7,12") and files are texts too.
 PlacementName = Literal["regular", "random", "block", "round-robin", "by-leaf", "by-group"]
 NodeName = Literal["ideal", "loggp", "loggps", "loggopsim", "receive-times"]
+OperationName = Literal["all-to-all", "all-gather", "reduce-scatter", "all-reduce", "broadcast", "scatter", "gather"]
+MethodName = Literal["auto", "order", "greedy", "pack", "packr", "colour", "routes", "trees"]
 
 Sharing = Union[SharingName, Table]
 RoutingLike = Union[RoutingName, Table, "Routing"]
@@ -83,8 +85,8 @@ WorkName = Union[str, "PathLike[str]", Table, "Pattern"]
 Fault = Union[float, str]
 
 
-class Common(TypedDict, total=False):
-    """Keys of all runs."""
+class OfSystem(TypedDict, total=False):
+    """Keys of links and nodes."""
 
     resolution: Quantity
     link: Table
@@ -93,21 +95,11 @@ class Common(TypedDict, total=False):
     noise: str | Table
     straggler: str | Table | Sequence[str | Table]
     preset: str
-    size: Quantity
-    jitter: Quantity
-    #: Relative precision of an estimate of the makespan: "1%".
-    estimate: str
     #: Dotted keys, as in `--set`.
     settings: Mapping[str, Any]
 
 
-class Compared(Common, total=False):
-    """Keys that all runs of a comparison share."""
-
-    jobs: str | Table | Sequence[str | Table]
-
-
-class OnNetwork(Common, total=False):
+class OfNetwork(TypedDict, total=False):
     """Keys of the network: routing, placement, sharing, transport, faults."""
 
     routing: RoutingLike
@@ -117,26 +109,61 @@ class OnNetwork(Common, total=False):
     faults: float | str | Table
 
 
-class Settings(OnNetwork, total=False):
-    """Keys of a scenario, with `_` for `-`, and options of the command line."""
+class Scheduled(OfSystem, OfNetwork, total=False):
+    """Keys of the system on which a collective operation is scheduled."""
 
     seed: int
     machine: str | PathLike[str]
-    injection: str
+
+
+class Common(OfSystem, total=False):
+    """Keys of all runs."""
+
+    size: Quantity
+    jitter: Quantity
+    #: Time of the barrier after each step with `injection="barrier"`.
+    barrier_cost: Quantity
+    #: Relative precision of an estimate of the makespan: "1%".
+    estimate: str
+
+
+class Compared(Common, total=False):
+    """Keys that all runs of a comparison share."""
+
     jobs: str | Table | Sequence[str | Table]
 
 
-class OfJobs(OnNetwork, total=False):
-    """Keys of a scenario of several jobs."""
+class OnNetwork(Common, OfNetwork, total=False):
+    """Keys of runs on a network."""
+
+
+class Bounded(OnNetwork, total=False):
+    """Keys of runs that may be compared with the best possible time."""
 
     seed: int
+    #: Largest gap of the best possible time over all routings: "2%", or `True` for 1 %.
+    optimum: bool | str
+
+
+class Settings(Bounded, total=False):
+    """Keys of a scenario, with `_` for `-`, and options of the command line."""
+
+    machine: str | PathLike[str]
+    injection: str
+    #: Order of an all-to-all: "node", "auto" ...
+    order: str
+    jobs: str | Table | Sequence[str | Table]
+
+
+class OfJobs(Bounded, total=False):
+    """Keys of a scenario of several jobs."""
+
     machine: str | PathLike[str]
 
 
-class Run(OnNetwork, total=False):
+class Run(Bounded, total=False):
     """Keys of a scenario whose machine is an argument of its own, and options of its run."""
 
-    seed: int
     messages: bool
     links: bool
     ranks: bool

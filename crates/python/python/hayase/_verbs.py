@@ -1,11 +1,14 @@
-"""Other commands of the program: comparisons, sweeps, rates, throughput, replays, predictions, advice."""
+"""Other commands of the program: comparisons, sweeps, rates, throughput, schedules, replays, predictions, advice."""
 
 from __future__ import annotations
 
+import functools
 import graphlib
 import json
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from hayase import _arrays, _hayase
@@ -26,10 +29,14 @@ if TYPE_CHECKING:
         Compared,
         FabricName,
         Fault,
+        MethodName,
         OfJobs,
         OnNetwork,
+        OperationName,
         PlacementName,
+        Quantity,
         RoutingName,
+        Scheduled,
         Settings,
         Several,
         SharingName,
@@ -110,6 +117,11 @@ class Call:
         return json.loads(printed), table
 
 
+def with_unit(value: Any, unit: str) -> Any:
+    """Returns a number as a text with this unit, and other values as they are."""
+    return f"{value:.17g} {unit}" if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
 def needs_pandas() -> None:
     """Raises an error if pandas is missing, before anything runs."""
     try:
@@ -160,17 +172,23 @@ def compare(
     transport: Several[TransportName] | None = None,
     routing: Several[RoutingName] | None = None,
     injection: Several[str] | None = None,
+    order: Several[str] | None = None,
     machine: Several[str | os.PathLike[str]] | None = None,
     faults: Several[Fault] | None = None,
     vary: Mapping[str, Any] | None = None,
     seeds: int | None = None,
     seed: int | None = None,
     rank: Literal["makespan", "slowdown"] | None = None,
+    optimum: bool | str | None = None,
     progress: Progress = None,
     threads: int | None = None,
     **settings: Unpack[Compared],
 ) -> pandas.DataFrame:
     """Runs every combination of the given choices, a row for each, and ranks the rows that do the same work.
+
+    order: orders of an all-to-all ("rank", "node", "auto" ...), or "all".
+    optimum: bound the best possible time over all routings with this largest gap: "2%", or `True` for 1 %. Adds the
+        columns `optimum_at_least`, `optimum_reached` and `ratio_to_optimum`.
 
     >>> table = compare("torus-4x4", ["ring", "all-to-all-pairwise"], placement=["regular", "random"], seeds=2)
     >>> table[["pattern", "placement", "makespan", "place"]].iloc[0].to_dict()
@@ -183,10 +201,10 @@ def compare(
     call.option("placement", placements_of(call, placement))
     faults = [each if isinstance(each, str) else failing(each) for each in several(faults)]
     listed: dict[str, Any] = dict(sharing=sharing, transport=transport, routing=routing)
-    for name, values in (listed | dict(injection=injection, machine=machine, faults=faults)).items():
+    for name, values in (listed | dict(injection=injection, order=order, machine=machine, faults=faults)).items():
         call.option(name, words_of(name, values))
     call.vary(vary)
-    call.option("seeds", seeds).option("seed", seed).option("rank", rank)
+    call.option("seeds", seeds).option("seed", seed).option("rank", rank).option("optimum", optimum)
     report = call.answer(progress, threads)
     rows = []
     for row in report["rows"]:
@@ -196,7 +214,8 @@ def compare(
         flat |= {"makespan": spread["mean_s"], "sd": spread["sd_s"], "seeds": len(spread["seeds"])}
         if estimate := row.get("estimate"):
             flat |= {"low": estimate["low_s"], "high": estimate["high_s"]}
-        flat |= {name.replace("_s", "_bound"): bound for name, bound in row["bounds"].items()}
+        for name, bound in row["bounds"].items():
+            flat[name.removesuffix("_s") if name.startswith("optimum") else name.replace("_s", "_bound")] = bound
         rows.append(flat)
     return frame(rows, report)
 
@@ -225,24 +244,110 @@ def throughput(
     simulate: bool = False,
     under_way: int | None = None,
     rounds: int | None = None,
+    optimum: bool | str | None = None,
+    cables: bool = False,
     progress: Progress = None,
     threads: int | None = None,
     **settings: Unpack[OnNetwork],
 ) -> Answer:
     """Returns the fraction of their bandwidth that all nodes can use at once under steady traffic.
 
+    optimum: bound the throughput over all routings, with this largest gap: "2%", or `True` for 1 %.
+    cables: find the optimum after one more cable, for the ten best of up to 24 cables.
+
     >>> round(throughput("torus-4x4")["throughput"], 6)
+    1.0
+    >>> round(throughput("torus-4x4", optimum="2%")["optimum_throughput_at_most"], 6)
     1.0
     """
     call = Call("throughput", Scenario(None, None, **settings))
     call.option("topology", call.part(Topology, topology)).option("traffic", traffic).option("both", both)
     call.option("seeds", seeds).option("seed", seed)
     call.option("simulate", simulate).option("under_way", under_way).option("rounds", rounds)
+    call.option("optimum", optimum).option("cables", cables)
     return call.shown(progress, threads)
 
 
-def bounds(topology: Any, pattern: Any, **settings: Unpack[Settings]) -> dict[str, float | None]:
-    """Returns lower bounds of the makespan [s]: injection, busiest link, bisection, and critical path.
+#: Columns of numbers of a plan, with their types.
+PLANNED = {"src": "i8", "dst": "i8", "bytes": "i8", "slot": "i8", "weight": "f8"}
+
+
+class Schedule(Answer):
+    """Schedule of a collective operation: the program's JSON as a dict, and its messages."""
+
+    def __init__(self, answer: Answer, plan: list[dict[str, Any]] | None) -> None:
+        super().__init__(answer, answer._html)
+        self._plan = plan
+
+    @functools.cached_property
+    def plan(self) -> dict[str, Any]:
+        """Messages as columns: arrays `src`, `dst`, `bytes`, `slot` (-1 without one) and `weight`; lists `path` and
+        `after`.
+
+        `path` has the links of each message, as rows of `Topology.link_table()`; it is empty for the routes of the
+        routing rule. `after` has the earlier messages that must have arrived first.
+        """
+        import numpy as np
+
+        if (rows := self._plan) is None:
+            raise LookupError("the plan of this schedule was not recorded: make it with plan=True")
+        columns = {name: [-1 if row[name] is None else row[name] for row in rows] for name in PLANNED}
+        lists = {name: [row[name] for row in rows] for name in ("path", "after")}
+        return {name: np.array(column, PLANNED[name]) for name, column in columns.items()} | lists
+
+
+def sizes_in(folder: str, sizes: Any) -> Any:
+    """Returns the path of the sizes of an all-to-all; those of an array are written into this folder."""
+    part, path = part_of(Pattern, sizes), Path(folder, "sizes.csv")
+    path.write_bytes(b"".join(part.files.values()))
+    return path if part.files else part.spec
+
+
+def schedule(
+    operation: OperationName,
+    topology: FabricName,
+    *,
+    ranks: int | None = None,
+    size: Quantity = "1 MB",
+    method: MethodName = "auto",
+    root: int = 0,
+    trees: int | None = None,
+    chunks: int | None = None,
+    jitter: Quantity | None = None,
+    barrier_cost: Quantity | None = None,
+    sizes: WorkName | ArrayLike | None = None,
+    plan: bool = False,
+    progress: Progress = None,
+    threads: int | None = None,
+    **settings: Unpack[Scheduled],
+) -> Schedule:
+    """Returns the best possible time of a collective operation, a schedule near it, and the usual algorithms.
+
+    size: what each rank contributes, has for each other rank (all-to-all), or the whole vector (all-reduce, broadcast).
+    sizes: instead of `size`, the sizes of an all-to-all: a file, an array of rows of source, destination and bytes, or
+        `Pattern.from_matrix(...)`.
+    jitter: the largest late start of a rank.
+    barrier_cost: the time of the barrier after each slot of a schedule in rounds.
+    plan: record the messages as `plan`.
+
+    >>> report = schedule("all-gather", "torus-4x4", size="1 MB", plan=True)
+    >>> report["method"], report["optimum_s"], int(report.plan["bytes"].sum())
+    ('trees', 0.015, 240000000)
+    """
+    call = Call("schedule", Scenario(None, None, **settings))
+    call.words.append(operation)
+    call.option("topology", call.part(Topology, topology)).option("ranks", ranks).option("method", method)
+    call.option("root", root).option("trees", trees).option("chunks", chunks)
+    call.option("jitter", with_unit(jitter, "s")).option("barrier_cost", with_unit(barrier_cost, "s"))
+    with tempfile.TemporaryDirectory() as folder:
+        of_pairs, path = sizes is not None, Path(folder, "plan.json")
+        call.option("sizes" if of_pairs else "size", sizes_in(folder, sizes) if of_pairs else with_unit(size, "B"))
+        answer = call.option("output", path if plan else None).shown(progress, threads)
+        return Schedule(answer, json.loads(path.read_bytes())["messages"] if plan else None)
+
+
+def bounds(topology: Any, pattern: Any, **settings: Unpack[Settings]) -> dict[str, Any]:
+    """Returns lower bounds of the makespan [s]: injection, busiest link, bisection, critical path, and the optimum.
 
     Messages are counted as if each had the network to itself; adaptive routes are those of an idle network.
 
@@ -372,7 +477,7 @@ def advise(
     call = Call("advise", Scenario(topology, None, machine=machine, **settings))
     call.words.append(os.fspath(recording))
     call.option("times", os.fspath(times) if times is not None else None).option("all", all).option("region", region)
-    call.option("copy_rate", f"{copy_rate:.17g} B/s" if isinstance(copy_rate, (int, float)) else copy_rate)
+    call.option("copy_rate", with_unit(copy_rate, "B/s"))
     for folder in source:
         call.option("source", os.fspath(folder))
     return call.shown(progress, threads)
@@ -576,6 +681,7 @@ def _list_settings() -> None:
         "Compared": (compare,),
         "Settings": (rates, bounds),
         "OnNetwork": (throughput, advise, whatif),
+        "Scheduled": (schedule,),
         "OfJobs": (interference,),
         "OfProgram": (replay, predict),
         "OfFarm": (master_slave,),

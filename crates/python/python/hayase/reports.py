@@ -119,6 +119,12 @@ class Bounds(TypedDict):
     bisection_s: float | None
     #: Critical path: the longest chain of messages that wait for each other, with their delays and the latencies of their routes, each as if it had the network to itself. Present for complete runs with delays or latencies.
     path_s: NotRequired[float | None]
+    #: Time that no schedule on any routes undercuts, by the bytes that each pair of nodes exchanges. Present if the optimum was asked for, or if a free certificate says more than injection and bisection.
+    optimum_at_least_s: NotRequired[float | None]
+    #: Time that steady flows on the best known routes reach, with any split over routes; if the optimum was asked for.
+    optimum_reached_s: NotRequired[float | None]
+    #: Proof of `optimum_at_least_s`.
+    optimum_certificate: NotRequired[Proof | None]
 
 
 class Carried(TypedDict):
@@ -211,6 +217,10 @@ class ComparisonRow(TypedDict):
     bounds: Bounds
     #: `mean makespan / largest bound`.
     ratio_to_bound: float
+    #: `mean makespan / optimum_at_least_s`, if the optimum was asked for.
+    ratio_to_optimum: NotRequired[float | None]
+    #: Mean ratio to the bound of the same runs without late starts, if ranks start late by `message-jitter`.
+    ratio_in_step: NotRequired[float | None]
     #: `mean makespan / smallest mean makespan of the job`, or the same ratio of the figure by which rows are ranked.
     ratio_to_best: float
     #: Rank among the rows of the job by the mean of that figure, from 1. Equal means share a rank.
@@ -521,6 +531,8 @@ class JobsReport(TypedDict):
     bounds: Bounds
     #: `makespan / largest bound`.
     ratio_to_bound: float
+    #: `makespan / optimum_at_least_s`, if the optimum was asked for.
+    ratio_to_optimum: NotRequired[float | None]
     #: Channels that wait for each other, if packets block each other forever.
     gridlock: NotRequired[Gridlock | None]
     #: Figures that may differ from machine to machine.
@@ -812,6 +824,10 @@ class PredictionPart(TypedDict):
     scale: float
 
 
+#: Kind of proof that no schedule takes less time.
+Proof: TypeAlias = "Literal['ports'] | Literal['distance'] | Literal['lengths'] | Literal['cut']"
+
+
 #: Figure by which the rows of a comparison are ranked, smallest first.
 RankBy: TypeAlias = "Literal['makespan'] | Literal['slowdown']"
 
@@ -927,6 +943,10 @@ class ReplayReport(TypedDict):
     fingerprint: str
     #: Accuracy to expect of such runs, from a map of errors; for patterns whose messages are flows.
     accuracy: NotRequired[KnownAccuracy | None]
+    #: Lower bounds of the makespan by the bytes that nodes exchange, if the optimum was asked for.
+    bounds: NotRequired[Bounds | None]
+    #: `makespan / optimum_at_least_s`, if the optimum was asked for.
+    ratio_to_optimum: NotRequired[float | None]
     #: Program, by the name of its trace.
     program: str
     #: Parts of the run that the recordings lack, and the consequences.
@@ -1004,6 +1024,8 @@ class Report(TypedDict):
     fabric: str
     #: Workload, for people: `all-to-all simple-spread, 20 KB, 3456 ranks`.
     workload: str
+    #: Fingerprint of the fabric for which the messages were planned, if it is another one: their paths and slots may not fit.
+    planned_for: NotRequired[str | None]
     #: `bytes / makespan` [B/s].
     bandwidth_bps: float
     #: Bandwidth per node [B/s].
@@ -1012,6 +1034,14 @@ class Report(TypedDict):
     bounds: Bounds
     #: `makespan / largest bound`; 1 is perfect.
     ratio_to_bound: float
+    #: `makespan / optimum_at_least_s`, if the optimum was asked for.
+    ratio_to_optimum: NotRequired[float | None]
+    #: Ratio to the bound of the same run without late starts, if ranks start late by `message-jitter`: in step only.
+    ratio_in_step: NotRequired[float | None]
+    #: Name of the order, also if it was chosen by `auto`: `node`.
+    order: NotRequired[str]
+    #: Time of each order that was tried by `auto`, with a barrier after each round and without other costs [s].
+    rounds_s: NotRequired[dict[str, float]]
     #: Time that messages were under way, over the time that they would have taken alone, both summed over all messages. 1 means that no message was ever held back by another.
     contention: float
     #: The ten links on which messages lost the most time, or, if that was not measured, the ten most used; with the columns of `links.csv`.

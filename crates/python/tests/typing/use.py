@@ -37,7 +37,14 @@ hayase.compare(
     machine="myrinet",
     rank="makespan",
     size="20 KB",
+    order=["rank", "auto"],
+    optimum=True,
 )
+gather = hayase.schedule("all-gather", star, size=1e6, jitter="2 us", placement=np.arange(3), routing="spray", plan=True)
+sources = gather.plan["src"]
+hayase.schedule("all-to-all", "torus-4x4", method="pack", sizes=[(0, 1, 20_000)], machine="myrinet")
+hayase.throughput("torus-4x4", optimum="2%", cables=True)
+hayase.run("torus-4x4", "ring", optimum=True, order="auto", barrier_cost=1e-6)
 points: pd.DataFrame = hayase.sweep({"topology": "torus-4x4", "workload": "ring", "grid": {"seed": [1, 2]}}, "out", shard=(0, 2))
 
 try:

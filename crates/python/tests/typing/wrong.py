@@ -24,3 +24,7 @@ hayase.compare("torus-4x4", "ring", placment=["random"])  # wrong
 hayase.compare("torus-4x4", "ring", seeds=[1, 2])  # wrong
 hayase.compare(7, "ring")  # wrong
 hayase.compare("torus-4x4", "ring", rank="place")  # wrong
+hayase.run("torus-4x4", "ring", optimum=0.02)  # wrong
+hayase.schedule("all-gathr", "torus-4x4")  # wrong
+hayase.schedule("all-gather", "torus-4x4", method="tree")  # wrong
+hayase.schedule("all-gather", "torus-4x4", injection="all")  # wrong
