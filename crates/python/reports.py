@@ -5,6 +5,7 @@
 """
 
 import json
+import keyword
 import sys
 from pathlib import Path
 from typing import Any
@@ -70,15 +71,18 @@ def class_of(name: str, schema: dict[str, Any]) -> str:
         said = f"#: {text}\n" if text else ""
         return f"{said}{name}: TypeAlias = {type_of(schema)!r}\n"
     required = set(schema.get("required", []))
-    lines = [f"class {name}(TypedDict):"]
-    if text:
-        lines.append(f'    """{text}"""\n')
+    # A class has no field like `from`, which is a keyword.
+    is_class = not any(keyword.iskeyword(key) for key in schema["properties"])
+    if is_class:
+        lines = [f"class {name}(TypedDict):", *([f'    """{text}"""\n'] if text else [])]
+    else:
+        lines = [*([f"#: {text}"] if text else []), f'{name} = TypedDict("{name}", {{']
     for key, value in schema["properties"].items():
         if said := said_of(value):
             lines.append(f"    #: {said}")
-        kind = type_of(value)
-        lines.append(f"    {key}: {kind if key in required else f'NotRequired[{kind}]'}")
-    return "\n".join(lines) + "\n"
+        kind = type_of(value) if key in required else f"NotRequired[{type_of(value)}]"
+        lines.append(f"    {key}: {kind}" if is_class else f'    "{key}": {kind!r},')
+    return "\n".join(lines if is_class else [*lines, "})"]) + "\n"
 
 
 def written() -> str:

@@ -20,6 +20,7 @@ def test_reports_have_the_keys_of_their_types() -> None:
         (hayase.replay("gaussian-elimination:n=64", "myrinet"), reports.ReplayReport),
         (hayase.run("fat-tree-54", jobs=["a=ring:8", "b=ring:8"]), reports.JobsReport),
         (hayase.master_slave({"constant": {"count": 8, "time": 1e-3}}, workers=2), reports.FarmReport),
+        (hayase.schedule("all-gather", "torus-4x4"), reports.ScheduleReport),
     ):
         known = kind.__annotations__
         assert set(result.report) <= set(known)

@@ -95,6 +95,23 @@ class AccuracyRow(TypedDict):
     speed_ratio: float
 
 
+class BestThroughput(TypedDict):
+    """Throughput over all routings, with any split over paths."""
+
+    #: Fraction of its bandwidth that every node uses on the best known routes; the mean over seeds.
+    optimum_throughput: float
+    #: Fraction that no routing exceeds; the mean over seeds.
+    optimum_throughput_at_most: float
+    #: Proof of the upper bound, of the first seed.
+    optimum_certificate: Proof
+    #: Proof in words.
+    optimum_proof: str
+    #: Largest load of the links of each kind on the best known routes, over all seeds.
+    optimum_largest_load: dict[str, float]
+    #: Cables that raise the throughput most, if they were asked for.
+    cables: NotRequired[list[NewCable]]
+
+
 class Bottleneck(TypedDict):
     """The bottleneck link."""
 
@@ -267,6 +284,23 @@ class CriticalPath(TypedDict):
     ranks: list[PathRank]
     #: The 20 operations with the most time on the path, most first.
     operations: list[PathOperation]
+
+
+class Crossing(TypedDict):
+    """Size from which an algorithm is the fastest."""
+
+    #: Fabric as named by the user.
+    topology: str
+    #: Placement as named by the user.
+    placement: str
+    #: Transport as named by the user.
+    transport: str
+    #: Smallest compared size [B].
+    from_bytes: int
+    #: Fastest algorithm with late starts.
+    algorithm: str
+    #: Fastest algorithm if all ranks start at once: in step only.
+    algorithm_in_step: str
 
 
 class Delayed(TypedDict):
@@ -669,6 +703,21 @@ class Meta(TypedDict):
     version: str
 
 
+#: Cable that could be added, one link each way.
+NewCable = TypedDict("NewCable", {
+    #: One end.
+    "from": 'str',
+    #: Other end.
+    "to": 'str',
+    #: Bandwidth of each of its links [B/s].
+    "bandwidth_bps": 'float',
+    #: Throughput over all routings with this cable, at least.
+    "optimum_throughput": 'float',
+    #: Throughput over all routings with this cable, at most.
+    "optimum_throughput_at_most": 'float',
+})
+
+
 class NoiseReport(TypedDict):
     """Cost of slow processors: the run compared with the same run without slow processors."""
 
@@ -701,6 +750,46 @@ class OpenReceives(TypedDict):
     seen: int
     #: Number of these that took a message with the source and tag of the recorded run.
     as_recorded: int
+
+
+class OperationComparison(TypedDict):
+    """Algorithms of a collective operation on several fabrics, with several sizes."""
+
+    #: Version of the JSON format: `hayase-operation-1`.
+    schema: str
+    #: Operation: `all-gather`.
+    operation: str
+    #: Times of each algorithm, fastest first for each size.
+    rows: list[OperationRow]
+    #: Sizes from which another algorithm is the fastest.
+    crossings: list[Crossing]
+
+
+class OperationRow(TypedDict):
+    """Simulated times of one algorithm for one size on one fabric."""
+
+    #: Fabric as named by the user.
+    topology: str
+    #: Placement as named by the user.
+    placement: str
+    #: Transport as named by the user.
+    transport: str
+    #: Size [B].
+    size_bytes: int
+    #: Time that no schedule undercuts [s].
+    optimum_s: float
+    #: Largest late start of a rank [s].
+    jitter_s: float
+    #: Name: `schedule`, or that of an algorithm.
+    name: str
+    #: Makespan if all ranks start at once [s].
+    makespan_s: float
+    #: Makespan if ranks start late [s].
+    makespan_jitter_s: float
+    #: `makespan / optimum`, all ranks at once: in step only.
+    ratio_in_step: float
+    #: `makespan with late starts / optimum`.
+    ratio_to_optimum: float
 
 
 class Parts(TypedDict):
@@ -1079,6 +1168,78 @@ class Rounds(TypedDict):
     max: int
 
 
+class ScheduleReport(TypedDict):
+    """Best possible time of a collective operation on a fabric, a schedule near it, and the usual algorithms."""
+
+    #: Version of the JSON format: `hayase-schedule-1`.
+    schema: str
+    #: Fabric, for people.
+    fabric: str
+    #: Fingerprint of the fabric, which the plan's file names.
+    fabric_fingerprint: str
+    #: Placement of the ranks.
+    placement: str
+    #: Transport on which the times are simulated.
+    transport: str
+    #: Operation: `all-gather`.
+    operation: str
+    #: Method of the schedule: `trees`, `greedy` ...; absent if there is a bound alone.
+    method: str | None
+    #: Reason why there is a bound and no schedule.
+    no_schedule: NotRequired[str | None]
+    #: Number of ranks.
+    ranks: int
+    #: Size [B]: what each rank contributes to an all-gather, reduce-scatter, scatter or gather, what it has for each other rank in an all-to-all, the whole vector of an all-reduce or a broadcast.
+    size_bytes: int
+    #: Time that no schedule undercuts [s]: bandwidth alone, without latencies. Of an all-reduce it is the optimum of a reduce-scatter and then an all-gather with equal shares; other shares can be faster on unequal nodes.
+    optimum_s: float
+    #: True if steady flows reach `optimum_s`.
+    optimum_exact: bool
+    #: Kind of proof of `optimum_s`.
+    optimum_certificate: NotRequired[Proof | None]
+    #: Proof in words.
+    optimum_proof: str
+    #: Cut that limits an operation on trees.
+    worst_cut: WorstCut | None
+    #: Smallest number of equal trees of each root that reaches the optimum, or the number that the schedule has.
+    trees_per_root: int | None
+    #: Largest number of messages between a root and a rank, for trees.
+    depth: NotRequired[int | None]
+    #: Number of chunks of each tree's data.
+    chunks: NotRequired[int | None]
+    #: Number of slots, for schedules in rounds.
+    slots: NotRequired[int | None]
+    #: Order of the ranks, for schedules in rounds of an order.
+    order: NotRequired[str | None]
+    #: Number of messages of the plan.
+    messages: int
+    #: Time of the schedule by its formula [s].
+    predicted_s: float | None
+    #: Simulated time of the schedule [s].
+    simulated_s: float | None
+    #: Simulated time of the schedule if ranks start up to `jitter_s` late [s].
+    simulated_jitter_s: float | None
+    #: Largest late start of a rank [s].
+    jitter_s: float
+    #: The schedule and the usual algorithms, fastest first with late starts.
+    algorithms: list[ScheduleRow]
+
+
+class ScheduleRow(TypedDict):
+    """Simulated times of one algorithm."""
+
+    #: Name: `schedule`, or that of an algorithm.
+    name: str
+    #: Makespan if all ranks start at once [s].
+    makespan_s: float
+    #: Makespan if ranks start late [s].
+    makespan_jitter_s: float
+    #: `makespan / optimum`, all ranks at once: in step only.
+    ratio_in_step: float
+    #: `makespan with late starts / optimum`.
+    ratio_to_optimum: float
+
+
 class SeedStatistics(TypedDict):
     """Makespans over seeds."""
 
@@ -1313,6 +1474,15 @@ class WhatIfReport(TypedDict):
     complete: bool
     #: Figures that may differ from machine to machine.
     meta: Meta
+
+
+class WorstCut(TypedDict):
+    """Cut between compute nodes."""
+
+    #: Number of ranks inside.
+    nodes: int
+    #: Bandwidth out of the cut [B/s].
+    bandwidth_Bps: float
 
 
 class WorstSlowdown(TypedDict):
