@@ -174,6 +174,11 @@ impl AllToAllSpec {
     /// Finishes a pattern with the number of messages for each pair that is asked for.
     fn several<P: Pattern + 'static>(&self, once: P) -> BuildResult {
         let (Some(messages), 2..) = (&self.messages, self.messages()) else { return finish(once, &self.size) };
+        if let (Some(choice), None) = (once.order(), once.lockstep()) {
+            let message = format!("order \"{}\" has empty turns here, and so one message a pair", choice.name);
+            let mistake = Diagnostic::new("wrong-choice", message).at_value(messages).label("not with empty turns");
+            return Err(vec![mistake.help("leave `messages` out, or take order \"node\" or \"stride\"")]);
+        }
         let order = self.message_order.map_or(MessageOrder::InARow, |order| *order);
         let count = u128::from(once.ranks()) * u128::from(**messages);
         match Several::new(once, **messages, order) {
@@ -245,11 +250,17 @@ impl AllToAllSpec {
                 Vec::new(),
             );
         }
-        let mut tried = Vec::new();
+        let (mut tried, size) = (Vec::new(), bytes as f64 * f64::from(self.messages()));
         for &order in Order::ALL.iter().filter(|order| **order != Order::Auto) {
             // Orders that do not suit the fabric are left out.
             let Ok((count, partner)) = rounds(order) else { continue };
-            tried.extend(fabric.time_of_rounds(count, &*partner).map(|time| (order, time * bytes as f64)));
+            // With several messages a pair no turn may be empty.
+            if self.messages() > 1 && count >= ranks {
+                continue;
+            }
+            // Other nodes have no rank.
+            let partner = |rank: u32, round: u32| if rank < ranks { partner(rank, round) } else { None };
+            tried.extend(fabric.time_of_rounds(count, &partner).map(|time| (order, time * size)));
         }
         let Some(&(best, _)) = tried.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
             let message = "the best order is unknown: loads follow from routes, and none are known before the run";

@@ -30,6 +30,9 @@ pub(super) struct Ordered {
 impl Ordered {
     /// Creates the pattern of these rounds with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, rounds: u32, size: u64, partner: Partner, choice: OrderChoice) -> Self {
+        // The last rounds may be empty turns of all ranks.
+        let has_message = |round: &u32| (0..ranks).any(|rank| partner(rank, *round).is_some());
+        let rounds = (1..=rounds).rev().find(has_message).unwrap_or(0);
         let empty_of = |rank| (0..rounds).filter(|&step| partner(rank, step + 1).is_none()).collect();
         let empty = match rounds + 1 {
             // Without empty turns each round has a message.

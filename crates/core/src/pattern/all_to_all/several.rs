@@ -3,7 +3,7 @@
 use crate::base::choice::choice;
 use crate::base::divisor::Divisor;
 use crate::ids::RankId;
-use crate::pattern::{Block, Message, Needs, Pattern};
+use crate::pattern::{Block, Message, Needs, OrderChoice, Pattern};
 use crate::workload::Lockstep;
 
 choice! {
@@ -106,6 +106,10 @@ impl<P: Pattern> Pattern for Several<P> {
             block.part += nth * self.once.ranks();
         }
         blocks
+    }
+
+    fn order(&self) -> Option<&OrderChoice> {
+        self.once.order()
     }
 
     fn bytes(&self) -> u128 {

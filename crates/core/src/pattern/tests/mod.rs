@@ -3,6 +3,7 @@
 mod collectives;
 mod groups;
 mod options;
+mod orders;
 mod symbolic;
 mod traffic;
 
