@@ -121,7 +121,7 @@ fn flags_are_marked_like_files() {
     let messages = Loader::new().text("s.toml", format!("{TREE}[workload.file]\npath = 'x.csv'\n"));
     assert_snapshot!(told(messages.size("20 KB")), @r"
     s.toml:5:8: there is no file `x.csv` (no such file); a path is relative to the file that names it, or to the current directory
-    --size:1:1: the workload `file` has no `size`; leave out --size; `file` is a pattern and has path, ranks, injection, message-jitter
+    --size:1:1: the workload `file` has no `size`; leave out --size; `file` is a pattern and has path, ranks, injection, message-jitter, barrier-cost
     ");
 }
 

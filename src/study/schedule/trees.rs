@@ -66,8 +66,8 @@ pub(super) fn trees(
         }
     }
     let forest = match graph.compute {
-        ..=MOST_PACKED => said(all_gather(graph, progress))?,
-        ..=MOST_SINGLE => said(with_trees(graph, 1, progress))?,
+        ranks if ranks <= MOST_PACKED => said(all_gather(graph, progress))?,
+        ranks if ranks <= MOST_SINGLE => said(with_trees(graph, 1, progress))?,
         ranks => Err(too_many(ranks)),
     };
     Ok(finished(least, Some(bound), forest, graph))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::{Desk, FABRIC, MESSAGES, Said};
 
 /// Headings of columns without units: names, identifiers, counts, ratios.
-const BARE: [&str; 54] = [
+const BARE: [&str; 56] = [
     "",
     "link",
     "links",
@@ -27,6 +27,8 @@ const BARE: [&str; 54] = [
     "pattern",
     "to best",
     "to bound",
+    "to optimum",
+    "in step only",
     "model",
     "/ oq",
     "/ iq",

@@ -41,6 +41,7 @@ pub struct NewCable {
     /// Other end.
     pub to: String,
     /// Bandwidth of each of its links \[B/s\].
+    #[serde(rename = "bandwidth_Bps")]
     pub bandwidth_bps: f64,
     /// Throughput over all routings with this cable, at least.
     pub optimum_throughput: f64,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::interpreter::{Algorithm, execute, read};
-use super::{MscclError, write as msccl};
+use super::write as msccl;
 use crate::goal::write as goal;
 use hayase::study::schedule::{Plan, PlanMessage, PlanOperation, check};
 

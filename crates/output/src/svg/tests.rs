@@ -173,6 +173,8 @@ fn comparison_of(blocks: &[(&str, &str)], patterns: &[&str], seeds: u64, factor:
             let mean = bound * (1.0 + 0.4 * i as f64 + b as f64);
             let makespans = (0..seeds).map(|seed| mean * (1.0 + 0.02 * (seed as f64 - (seeds as f64 - 1.0) / 2.0)));
             rows.push(ComparisonRow {
+                ratio_to_optimum: None,
+                ratio_in_step: None,
                 machine: String::new(),
                 varied: Default::default(),
                 topology: (*topology).into(),

@@ -57,12 +57,14 @@ fn report() -> Report {
         bandwidth_per_node_bps: 1e9,
         bounds: Bounds {
             injection_s: Some(0.0691),
-            computation_s: None,
             busiest_link_s: Some(0.0691),
             bisection_s: Some(0.03456),
-            path_s: None,
+            ..Bounds::default()
         },
         ratio_to_bound: 1.0,
+        ratio_to_optimum: None,
+        ratio_in_step: None,
+        order: None,
         contention: 1.0,
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
         delays: None,
@@ -171,6 +173,8 @@ fn a_run_without_messages_has_no_ratios() {
 fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
     let makespan = SeedStatistics::new((1..).take(makespans.len()).collect(), makespans.to_vec());
     ComparisonRow {
+        ratio_to_optimum: None,
+        ratio_in_step: None,
         machine: String::new(),
         varied: Default::default(),
         topology: "fat-tree-54".into(),

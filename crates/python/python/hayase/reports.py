@@ -710,7 +710,7 @@ NewCable = TypedDict("NewCable", {
     #: Other end.
     "to": 'str',
     #: Bandwidth of each of its links [B/s].
-    "bandwidth_bps": 'float',
+    "bandwidth_Bps": 'float',
     #: Throughput over all routings with this cable, at least.
     "optimum_throughput": 'float',
     #: Throughput over all routings with this cable, at most.

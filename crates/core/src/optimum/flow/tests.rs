@@ -1,11 +1,8 @@
 //! Tests of the optimum of a demand over all routings.
 use super::*;
-use crate::rng::Stream;
 
-mod fabrics;
 mod properties;
 mod references;
-mod timing;
 
 /// Network and the demand on it.
 pub(super) struct Case {

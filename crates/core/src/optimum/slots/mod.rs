@@ -8,3 +8,6 @@ mod pack;
 pub use colour::colour_round;
 pub use messages::Messages;
 pub use pack::{Effort, Slots, bytes_needed, pack};
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::*;
 
-/// Folder of the reference values.
-const REFERENCE: &str = "/work/shared/data/optimal";
+/// Bounds of fabrics as exact fractions, and the graph of each.
+const BOUNDS: &str = include_str!("tests/forest.csv");
+const GRAPHS: &str = include_str!("tests/forest_graphs.jsonl");
 
 fn go(_: f64) -> bool {
     true
@@ -18,11 +19,9 @@ fn ratio(text: &str) -> Ratio {
 
 /// Rows of the table with their graphs.
 fn rows() -> Vec<(Vec<String>, Graph)> {
-    let graphs = std::fs::read_to_string(format!("{REFERENCE}/forest_graphs.jsonl")).unwrap();
-    let graphs: Vec<serde_json::Value> = graphs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let table = std::fs::read_to_string(format!("{REFERENCE}/forest.csv")).unwrap();
+    let graphs: Vec<serde_json::Value> = GRAPHS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut rows = Vec::new();
-    for line in table.lines().skip(1) {
+    for line in BOUNDS.lines().skip(1) {
         let (mut fields, mut quoted) = (vec![String::new()], false);
         for c in line.chars() {
             match c {
