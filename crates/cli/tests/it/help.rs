@@ -125,6 +125,8 @@ Scenario:
       --size <SIZE>            Size of each message: "20 KB", "64 KiB"
       --ranks <N>              Number of ranks of the pattern (default: one for each node)
       --jitter <TIME>          Start each rank at a random time from 0 to this: "1 us"
+      --barrier-cost <TIME>    Time of the barrier after each step with --injection barrier (default
+                               0): "5 us"
       --injection <RULE>       Condition for a rank's next message: queue (its last one is
                                delivered), sendrecv (and it has received this step's messages),
                                barrier (all ranks have). Further rules: left (its last one has left
@@ -176,10 +178,19 @@ Scenario:
       --estimate <PERCENT>     Estimate the makespan to this relative precision (1%), with a 95 %
                                interval, by simulating only the beginning. Work that is not alike
                                from step to step is run in full
+      --optimum [<GAP>]        Bound the best possible time over all routings with this largest gap
+                               (default 1%), and compare the makespan with it
       --seeds <N>              Run this number of seeds, starting with --seed, and report the spread
                                of the makespan
       --strict                 Exit with code 1 if a recording is incomplete: calls or ranks are
                                missing, or it ends early
+
+Distribution of tasks:
+      --order <ORDER>  Order of the tasks: listed (the default), longest-first, shortest-first,
+                       random; or guided or factoring (as listed, in messages that become smaller).
+                       Order in which ranks of an all-to-all visit each other: rank (the default),
+                       node, slot, stride, sign, digit, reflect, random, or auto (the best in
+                       rounds)
 
 Output:
   -o, --output <FILE>      Write this file too; its name, or KIND=FILE, selects the content (see
