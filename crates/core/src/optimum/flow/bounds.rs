@@ -91,25 +91,6 @@ pub(super) struct Cuts<'a> {
     totals: Vec<(f64, f64)>,
     /// Capacity out of and into each vertex \[B/s\].
     capacities: Vec<(f64, f64)>,
-    /// Weight of each vertex where `d_st = w_s w_t`, as all-to-all gives; empty for other demands.
-    weights: Vec<f64>,
-}
-
-/// Returns the weights with `d_st = w_s w_t` for all `s != t`, to 1e-12; empty if there are none.
-fn weights(vertices: usize, demand: &Demand) -> Vec<f64> {
-    let sources = demand.sources();
-    let &[a, b, c, ..] = sources else { return Vec::new() };
-    let (&[(_, ab), (_, ac), ..], Some(&(_, bc))) = (demand.of(a), demand.of(b).get(1)) else { return Vec::new() };
-    let mut weights = vec![0.0; vertices];
-    weights[a as usize] = (ab * ac / bc).sqrt();
-    demand.of(a).iter().for_each(|&(to, bytes)| weights[to as usize] = bytes / weights[a as usize]);
-    let fits = |&s: &u32| {
-        let expected = |to: u32| weights[s as usize] * weights[to as usize];
-        demand.of(s).len() + 1 == sources.len()
-            && demand.of(s).iter().all(|&(to, bytes)| (bytes - expected(to)).abs() <= 1e-12 * bytes)
-    };
-    let complete = demand.of(a).iter().map(|d| d.0).eq(sources[1..].iter().copied()) && demand.of(b)[1].0 == c;
-    if complete && sources.iter().all(fits) { weights } else { Vec::new() }
 }
 
 impl<'a> Cuts<'a> {
@@ -126,13 +107,12 @@ impl<'a> Cuts<'a> {
             capacities[from as usize].0 += capacity;
             capacities[to as usize].1 += capacity;
         }
-        Self { weights: weights(links.vertices(), demand), links, demand, totals, capacities }
+        Self { links, demand, totals, capacities }
     }
 
     /// Returns the number of searches whose prefix cuts are cheap enough for one round.
     pub fn searches(&self) -> usize {
-        let pairs = if self.weights.is_empty() { self.demand.pairs() } else { 0 };
-        1 + CUT_WORK / (1 + pairs + self.links.ends().len())
+        1 + CUT_WORK / (1 + self.demand.pairs() + self.links.ends().len())
     }
 
     /// Offers the cut of the vertices in `inside`, or of all others for `into`.
@@ -154,28 +134,22 @@ impl<'a> Cuts<'a> {
     }
 
     /// Offers the cuts between the first vertices of the order and all others, for each number of them and in both
-    /// directions. Costs one visit of each link, and of each pair if the demand has no weights.
+    /// directions. Costs one visit of each pair of the demand and of each link.
     pub fn prefixes(&self, bound: &mut Bound, order: &[u32]) {
         let mut inside = vec![false; self.links.vertices()];
         let mut from_inside = vec![0.0; self.links.vertices()];
         let (mut bytes, mut capacity) = ((0.0, 0.0), (0.0, 0.0));
-        let (mut weight, all) = (0.0, self.weights.iter().sum::<f64>());
         let mut best = (0.0, 0, false);
         for (before, &vertex) in order[..order.len() - 1].iter().enumerate() {
             let v = vertex as usize;
             inside[v] = true;
-            if self.weights.is_empty() {
-                let mut inwards = 0.0;
-                for &(to, amount) in self.demand.of(vertex) {
-                    inwards += if inside[to as usize] { amount } else { 0.0 };
-                    from_inside[to as usize] += amount;
-                }
-                bytes.0 += self.totals[v].0 - inwards - from_inside[v];
-                bytes.1 += self.totals[v].1 - inwards - from_inside[v];
-            } else {
-                weight += self.weights[v];
-                bytes = (weight * (all - weight), weight * (all - weight));
+            let mut inwards = 0.0;
+            for &(to, amount) in self.demand.of(vertex) {
+                inwards += if inside[to as usize] { amount } else { 0.0 };
+                from_inside[to as usize] += amount;
             }
+            bytes.0 += self.totals[v].0 - inwards - from_inside[v];
+            bytes.1 += self.totals[v].1 - inwards - from_inside[v];
             let within = |entries: &[(u32, u32)]| -> f64 {
                 let inner = entries.iter().filter(|e| e.1 != vertex && inside[e.1 as usize]);
                 inner.map(|e| self.links.capacity()[e.0 as usize]).sum()

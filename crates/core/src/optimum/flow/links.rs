@@ -138,18 +138,25 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Keeps the links with more than 0 bytes, of bytes given for all links.
-    pub(super) fn refill(&mut self, bytes: impl Iterator<Item = f64>) {
-        self.links.clear();
-        self.bytes.clear();
+    /// Creates the flow of the bytes of all links; keeps those above 0.
+    pub(super) fn new(bytes: impl Iterator<Item = f64>) -> Self {
+        let mut flow = Self::default();
         for (link, bytes) in bytes.enumerate().filter(|b| b.1 > 0.0) {
-            self.links.push(link as u32);
-            self.bytes.push(bytes);
+            flow.links.push(link as u32);
+            flow.bytes.push(bytes);
         }
+        flow.links.shrink_to_fit();
+        flow.bytes.shrink_to_fit();
+        flow
     }
 
     /// Returns the links, by rising index, with the bytes of each \[B\].
     pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         self.links.iter().copied().zip(self.bytes.iter().copied())
+    }
+
+    /// Returns the number of links that carry bytes.
+    pub(super) fn len(&self) -> usize {
+        self.links.len()
     }
 }

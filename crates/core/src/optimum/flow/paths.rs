@@ -22,8 +22,7 @@ pub struct Path {
 /// the other paths of the destination. Cost: O(paths x hops x links of a vertex + links), with at most
 /// links + destinations paths.
 pub fn paths(links: &Links, source: u32, row: &[(u32, f64)], flow: &Flow) -> Vec<Path> {
-    let mut walk = Walk { links, left: vec![0.0; links.ends().len()], depth: vec![None; links.vertices()] };
-    flow.iter().for_each(|(link, bytes)| walk.left[link as usize] = bytes);
+    let mut walk = Walk::new(links, flow);
     let mut result = Vec::new();
     for &(to, bytes) in row {
         let mut found: Vec<(f64, Vec<u32>)> = Vec::new();
@@ -31,10 +30,7 @@ pub fn paths(links: &Links, source: u32, row: &[(u32, f64)], flow: &Flow) -> Vec
         while due > bytes * SMALLEST / 10.0 {
             let Some((part, path)) = walk.take(source, to, due) else { break };
             due -= part;
-            match found.iter_mut().find(|(_, links)| *links == path) {
-                Some(same) => same.0 += part,
-                None => found.push((part, path)),
-            }
+            found.push((part, path));
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let kept = found.iter().take_while(|(part, _)| *part >= SMALLEST * bytes).count().max(1);
@@ -46,7 +42,7 @@ pub fn paths(links: &Links, source: u32, row: &[(u32, f64)], flow: &Flow) -> Vec
 }
 
 /// Backward walk over the bytes that no path has taken yet.
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     links: &'a Links,
     /// Bytes left on each link \[B\].
     left: Vec<f64>,
@@ -54,44 +50,47 @@ struct Walk<'a> {
     depth: Vec<Option<usize>>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    pub fn new(links: &'a Links, flow: &Flow) -> Self {
+        let mut left = vec![0.0; links.ends().len()];
+        flow.iter().for_each(|(link, bytes)| left[link as usize] = bytes);
+        Self { links, left, depth: vec![None; links.vertices()] }
+    }
+
     /// Removes a path with at most `due` bytes; returns `None` if no bytes are left on the way.
-    fn take(&mut self, source: u32, to: u32, due: f64) -> Option<(f64, Vec<u32>)> {
+    pub fn take(&mut self, source: u32, to: u32, due: f64) -> Option<(f64, Vec<u32>)> {
         let (mut path, mut vertex) = (Vec::new(), to);
-        let is_complete = loop {
-            if vertex == source {
-                break true;
-            }
-            if let Some(start) = self.depth[vertex as usize].replace(path.len()) {
+        while vertex != source {
+            if let Some(start) = self.depth[vertex as usize] {
                 // The walk is back at this vertex: the links since then are a cycle.
-                self.depth[vertex as usize] = Some(start);
-                self.subtract(&path[start..], f64::INFINITY);
-                for &link in &path[start..] {
-                    self.depth[self.links.ends()[link as usize].0 as usize] = None;
-                }
-                path.truncate(start);
-                self.depth[vertex as usize] = Some(start);
+                self.drop_end(&mut path, start);
             }
             let left = |link: u32| self.left[link as usize];
             let last = self.links.into(vertex).iter().max_by(|a, b| left(a.0).total_cmp(&left(b.0)));
             match last.filter(|last| left(last.0) > 0.0) {
                 Some(&(link, from)) => {
+                    self.depth[vertex as usize] = Some(path.len());
                     path.push(link);
                     vertex = from;
                 }
-                None => break false,
+                None if path.is_empty() => return None,
+                None => {
+                    // Rounding left bytes on a link that nothing arrives at.
+                    self.drop_end(&mut path, 0);
+                    vertex = to;
+                }
             }
-        };
-        self.depth[to as usize] = None;
-        path.iter().for_each(|&link| self.depth[self.links.ends()[link as usize].0 as usize] = None);
-        if !is_complete {
-            // Rounding left bytes on a link that nothing arrives at.
-            self.subtract(&path, f64::INFINITY);
-            return if path.is_empty() { None } else { self.take(source, to, due) };
         }
         let part = self.subtract(&path, due);
+        path.iter().for_each(|&link| self.depth[self.links.ends()[link as usize].1 as usize] = None);
         path.reverse();
         Some((part, path))
+    }
+
+    /// Cuts the walk back to its first `start` links and takes the bytes that all links after them have.
+    fn drop_end(&mut self, path: &mut Vec<u32>, start: usize) {
+        self.subtract(&path[start..], f64::INFINITY);
+        path.drain(start..).for_each(|link| self.depth[self.links.ends()[link as usize].1 as usize] = None);
     }
 
     /// Takes as many bytes as all the links have, at most `most`, from each of them; returns their number.

@@ -3,7 +3,7 @@ use super::Links;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Relative difference up to which two distances count as equal.
+/// Relative difference up to which a path counts as shortest, so that a turn spreads its flow over several paths.
 const TIE: f64 = 1e-2;
 /// Rank of a vertex that is not reached.
 const UNREACHED: u32 = u32::MAX;
@@ -14,6 +14,8 @@ pub(super) struct Search {
     pub distance: Vec<f64>,
     /// Vertices in the order in which they were settled, the source first.
     pub order: Vec<u32>,
+    /// Last link of a shortest path to each vertex.
+    last: Vec<u32>,
     /// Position of each vertex in `order`.
     rank: Vec<u32>,
     /// Bytes that are still to be brought to each vertex.
@@ -26,6 +28,7 @@ impl Search {
         Self {
             distance: vec![f64::INFINITY; vertices],
             order: Vec::with_capacity(vertices),
+            last: vec![0; vertices],
             rank: vec![UNREACHED; vertices],
             due: vec![0.0; vertices],
             heap: BinaryHeap::new(),
@@ -80,6 +83,7 @@ impl Search {
                 let distance = here + lengths[link as usize];
                 if distance < self.distance[to as usize] {
                     self.distance[to as usize] = distance;
+                    self.last[to as usize] = link;
                     // Bits of numbers above 0 are in the order of the numbers.
                     self.heap.push(Reverse((distance.to_bits(), to)));
                 }
@@ -87,7 +91,7 @@ impl Search {
         }
     }
 
-    /// Adds the bytes of all destinations to `bytes` of each link, split over all shortest paths of the last search.
+    /// Adds the bytes of all destinations to `bytes` of each link, split over the shortest paths of the last search.
     ///
     /// Each vertex draws from its last links by their capacity. Only links from vertices settled earlier count, so
     /// nothing is lost where distances are equal. `lengths` are those of the search, `None` for hops.
@@ -115,6 +119,16 @@ impl Search {
         self.due[self.order[0] as usize] = 0.0;
     }
 
+    /// Returns the links of a shortest path, last first, to a vertex that the last search by length reached.
+    pub fn path(&self, links: &Links, mut to: u32) -> Vec<u32> {
+        let mut path = Vec::new();
+        while to != self.order[0] {
+            path.push(self.last[to as usize]);
+            to = links.ends()[self.last[to as usize] as usize].0;
+        }
+        path
+    }
+
     /// Returns `sum of bytes * distance` over the destinations.
     pub fn cost(&self, row: &[(u32, f64)]) -> f64 {
         row.iter().map(|&(to, bytes)| bytes * self.distance[to as usize]).sum()
@@ -122,7 +136,7 @@ impl Search {
 
     /// Returns a destination that the last search did not reach.
     pub fn unreached(&self, row: &[(u32, f64)]) -> Option<u32> {
-        row.iter().map(|&(to, _)| to).find(|&to| self.rank[to as usize] == UNREACHED)
+        row.iter().map(|&(to, _)| to).find(|&to| self.distance[to as usize].is_infinite())
     }
 }
 

@@ -1,20 +1,21 @@
 //! Approximate maximum concurrent flow by source-wise descent on a soft maximum.
 use super::bounds::{Bound, Certificate, Cuts, free_bounds, weight};
+use super::load::Load;
+use super::paths::Walk;
 use super::search::Search;
 use super::{Demand, Flow, Links};
-use crate::base::portable::ln;
 use crate::rng::Stream;
 
 /// Number of sweeps after which the solver returns the bounds that it has.
 const SWEEPS: usize = 3000;
 /// Number of sweeps beyond the gap that may bring the time of the links below the floor.
-const FAR: f64 = 3.0;
 const EXTRA_SWEEPS: usize = 16;
+/// Number of sweeps path by path between two changes of the softness.
+const FINE_SWEEPS: usize = 8;
 /// Number of link visits between two calls of the caller's function (about 20 ms).
 const VISITS: usize = 1 << 20;
-/// Smallest and largest exponent of a length.
-const FLATTEST: f64 = -28.0;
-const STEEPEST: f64 = 200.0;
+/// Largest number of entries of all flows, of 12 bytes each. A copy of the best flows counts too.
+const STORED: usize = 1 << 24;
 
 /// Settings of the solver.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,8 @@ pub struct Optimum {
     pub certificate: Certificate,
     /// Bytes on each link \[B\].
     pub total: Vec<f64>,
-    /// Bytes of each source of the demand on each link, in the order of [`Demand::sources`].
+    /// Bytes of each source on each link, in the order of [`Demand::sources`]. Empty where the equal split over
+    /// fewest hops needs more than 2^24 entries; `reached` and `total` are then those of this split.
     pub flows: Vec<Flow>,
 }
 
@@ -64,20 +66,22 @@ pub enum FlowError {
 /// Brackets the least possible time of the busiest link over all routings of the demand.
 ///
 /// Stops as soon as `max(floor, reached) <= (1 + gap) max(floor, at_least)`, when `go_on(at_least, reached)` returns
-/// false, or after 3,000 sweeps. `go_on` is called after each 2^20 visits of links.
+/// false, or after 3,000 sweeps. Up to 16 more sweeps follow where they may prove the floor exact. `go_on` is called
+/// after each 2^20 visits of links, about 20 ms.
 ///
 /// Sources take turns to move part of their flow to the paths that are shortest under the lengths
 /// `l_e = exp(eta (f_e / c_e - max f/c)) / c_e`, by a line search on `ln sum exp(eta f_e / c_e)`. The softness
-/// `1 / eta` starts large and falls with the gap. Averaged lengths give the lower bound.
+/// `1 / eta` starts large and falls with the gap. Averaged lengths give the lower bound. Where this is stuck, each
+/// path of the flows takes such a turn.
 ///
-/// Cost: about `sources * links * ln(vertices)` a sweep, 5 to 40 sweeps to 2 % as a rule.
+/// Cost: about `sources * links * ln(vertices)` a sweep, 5 to 60 sweeps to 2 % as a rule; at most 200 MB of flows.
 ///
 /// # Errors
 /// A pair of the demand is disconnected, or bytes are lost by rounding.
 ///
 /// Source: Shahrokhi and Matula, The maximum concurrent flow problem, J. ACM 37 (1990), for lengths that are
 /// exponential in the load; Bienstock, Potential function methods for approximately solving linear programming
-/// problems (2002), section 2, for the descent by blocks.
+/// problems (2002), for the descent by blocks.
 pub fn solve(
     links: &Links,
     demand: &Demand,
@@ -85,8 +89,9 @@ pub fn solve(
     go_on: &mut dyn FnMut(f64, f64) -> bool,
 ) -> Result<Optimum, FlowError> {
     let (mut search, mut bytes) = (Search::new(links.vertices()), vec![0.0; links.ends().len()]);
-    let mut flows = vec![Flow::default(); demand.sources().len()];
-    for (flow, &source) in flows.iter_mut().zip(demand.sources()) {
+    let (mut flows, mut total) = (Vec::new(), vec![0.0; bytes.len()]);
+    let mut stored = 0;
+    for &source in demand.sources() {
         let row = demand.of(source);
         search.by_hops(links, source);
         if let Some(to) = search.unreached(row) {
@@ -94,9 +99,16 @@ pub fn solve(
         }
         bytes.fill(0.0);
         search.route(links, None, row, &mut bytes);
-        flow.refill(bytes.iter().copied());
+        total.iter_mut().zip(&bytes).for_each(|(total, bytes)| *total += bytes);
+        if stored <= STORED {
+            let flow = Flow::new(bytes.iter().copied());
+            stored += flow.len();
+            flows.push(flow);
+        }
     }
-    let total = sum_of(links, &flows);
+    if stored > STORED {
+        flows.clear();
+    }
     let (at_least, certificate) = free_bounds(links, demand);
     let mut solver = Solver {
         links,
@@ -110,13 +122,14 @@ pub fn solve(
         bound: Bound { at_least, certificate },
         reached: links.busiest(&total),
         best: Vec::new(),
-        times: links.capacity().iter().map(|c| 1.0 / c).collect(),
-        lengths: Lengths { values: vec![0.0; total.len()], eta: 0.0, peak: 0.0 },
         mean: vec![0.0; total.len()],
+        estimate: 0.0,
         flows,
-        total,
+        load: Load::new(links, total),
     };
-    solver.improve();
+    if stored <= STORED {
+        solver.improve();
+    }
     solver.finish()
 }
 
@@ -125,34 +138,6 @@ fn sum_of(links: &Links, flows: &[Flow]) -> Vec<f64> {
     let mut total = vec![0.0; links.ends().len()];
     flows.iter().flat_map(Flow::iter).for_each(|(link, bytes)| total[link as usize] += bytes);
     total
-}
-
-/// Lengths of links that grow exponentially with their load.
-struct Lengths {
-    values: Vec<f64>,
-    /// Steepness \[1/s\].
-    eta: f64,
-    /// Load at which the length is `1 / c_e` \[s\].
-    peak: f64,
-}
-
-impl Lengths {
-    /// Returns the length of a link with these bytes; `time` is the reciprocal of its capacity \[s/B\].
-    #[inline]
-    fn at(&self, bytes: f64, time: f64) -> f64 {
-        grow((self.eta * (bytes * time - self.peak)).clamp(FLATTEST, STEEPEST)) * time
-    }
-}
-
-/// Returns `e^x` for `|x| <= 700` to about 1e-7. Any lengths serve, so this need not be more exact, but fast.
-#[inline]
-fn grow(x: f64) -> f64 {
-    // e^x = 2^k e^r with |r| <= ln 2 / 2; the large number rounds to the nearest integer.
-    const ROUND: f64 = (3_u64 << 51) as f64;
-    let shifted = x * std::f64::consts::LOG2_E + ROUND;
-    let r = x - (shifted - ROUND) * std::f64::consts::LN_2;
-    let series = 1.0 + r * (1.0 + r * (1.0 / 2.0 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0)))));
-    series * f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52))
 }
 
 struct Solver<'a> {
@@ -168,15 +153,14 @@ struct Solver<'a> {
     bound: Bound,
     /// Least time of the busiest link so far \[s\].
     reached: f64,
-    /// Flows that reached it, if `flows` has changed since.
+    /// Flows that reached it before the last sweep; empty if they take too much memory.
     best: Vec<Flow>,
     /// Bytes of each source on each link.
     flows: Vec<Flow>,
-    /// Sum of the flows.
-    total: Vec<f64>,
-    /// Reciprocal of each capacity \[s/B\].
-    times: Vec<f64>,
-    lengths: Lengths,
+    /// Sum of the flows, and lengths.
+    load: Load<'a>,
+    /// About the lower bound \[s\] that the lengths of the last sweep prove.
+    estimate: f64,
     /// Lengths averaged over the sweeps, normalised to `sum c_e l_e = 1`.
     mean: Vec<f64>,
 }
@@ -199,43 +183,38 @@ impl Solver<'_> {
 
     /// Alternates sweeps and lower bounds, and adapts the softness to the progress of the gap.
     fn improve(&mut self) {
-        let target = self.options.gap.max(1e-6);
-        let (mut softness, mut shrink, mut last) = (4.0_f64, 0.8_f64, f64::INFINITY);
-        let mut extra = EXTRA_SWEEPS;
+        let Options { gap: target, floor, .. } = *self.options;
+        let (mut softness, mut shrink, mut last, mut extra) = (4.0, 0.8_f64, f64::INFINITY, EXTRA_SWEEPS);
+        // Sources move all their bytes together until that is stuck, and path by path from then on.
+        let mut fine = false;
         for sweep in 1..=SWEEPS {
-            if self.gap() <= self.options.gap {
-                // Below the floor the answer is exact, so it is worth a few more sweeps where the floor is the larger.
-                let may_be_exact = self.bound.at_least * (1.0 + self.options.gap) < self.options.floor;
-                if !may_be_exact || extra == 0 || self.reached <= self.options.floor {
+            let gap = self.gap();
+            if gap <= target {
+                // The answer is exact below the floor, which a few more sweeps may reach.
+                if extra == 0 || self.reached <= floor || self.bound.at_least * (1.0 + target) >= floor {
                     return;
                 }
                 extra -= 1;
             }
-            if !self.sweep(softness) {
+            if !self.sweep(softness, fine) {
                 return;
             }
-            if sweep % 2 == 1 {
+            if sweep % if fine { FINE_SWEEPS } else { 2 } != 0 {
                 continue;
             }
-            if !self.raise_bound() {
+            let promising = self.estimate * (1.0 + gap) > self.bound.at_least;
+            if promising && !self.raise_bound() {
                 return;
             }
             let gap = self.gap();
-            if std::env::var("TRACE").is_ok() {
-                println!(
-                    "{sweep} soft {softness:.4} gap {gap:.4} lb {:.3} ub {:.3} now {:.3}",
-                    self.bound.at_least,
-                    self.reached,
-                    self.links.busiest(&self.total)
-                );
+            if softness > 3.0 * gap {
+                softness *= 0.5;
+            } else if last - gap < gap / 5.0 {
+                softness = (softness * shrink).max(0.3 * target.max(1e-6));
             }
-            if softness > FAR * gap {
-                softness *= std::env::var("FAST").map_or(0.5, |x| x.parse().unwrap());
-            } else if last - gap < gap / 5.0 || softness > 3.0 * gap {
-                softness = (softness * shrink).max(0.3 * target);
-            }
-            if last - gap < 0.03 * gap && softness < gap / 2.0 {
-                softness = 10.0 * gap;
+            if last - gap < 0.03 * gap && softness < gap.min(1.0) / 2.0 {
+                fine = true;
+                softness = (10.0 * gap).min(4.0);
                 shrink = shrink.sqrt().min(0.95);
             }
             last = gap;
@@ -243,80 +222,84 @@ impl Solver<'_> {
     }
 
     /// Gives each source one turn; returns false if the caller wants to stop.
-    fn sweep(&mut self, softness: f64) -> bool {
-        let count = self.total.len();
-        self.lengths.peak = self.links.busiest(&self.total);
-        self.lengths.eta = ln(count.max(2) as f64) / (softness * self.lengths.peak);
-        for e in 0..count {
-            self.lengths.values[e] = self.lengths.at(self.total[e], self.times[e]);
+    fn sweep(&mut self, softness: f64, fine: bool) -> bool {
+        let count = self.mean.len();
+        if self.links.busiest(&self.load.total) <= self.reached {
+            self.best.clear();
+            if self.flows.iter().map(Flow::len).sum::<usize>() <= STORED / 2 {
+                self.best.clone_from(&self.flows);
+            }
         }
-        if self.lengths.peak <= self.reached {
-            self.best.clone_from(&self.flows);
-        }
+        self.load.soften(softness);
         let mut mean = vec![0.0; count];
-        let (mut old, mut step, mut changed) = (vec![0.0; count], vec![0.0; count], Vec::with_capacity(count));
-        let mut sum = weight(self.links, &self.lengths.values);
         let mut turns: Vec<usize> = (0..self.flows.len()).collect();
         self.stream.shuffle(&mut turns);
+        self.estimate = 0.0;
         for turn in turns {
             let source = self.demand.sources()[turn];
-            self.search.by_length(self.links, &self.lengths.values, source);
-            step.fill(0.0);
-            self.search.route(self.links, Some(&self.lengths.values), self.demand.of(source), &mut step);
-            old.fill(0.0);
-            for (link, bytes) in self.flows[turn].iter() {
-                old[link as usize] = bytes;
-                step[link as usize] -= bytes;
-            }
-            changed.clear();
-            changed.extend((0..count).filter(|&e| step[e] != 0.0));
-            let part = self.line_search(&step, &changed);
-            if part > 0.0 {
-                self.flows[turn].refill(old.iter().zip(&step).map(|(old, step)| old + part * step));
-                for &e in &changed {
-                    self.total[e] += part * step[e];
-                    let length = self.lengths.at(self.total[e], self.times[e]);
-                    sum += (length - self.lengths.values[e]) * self.links.capacity()[e];
-                    self.lengths.values[e] = length;
-                }
-            }
-            let scale = 1.0 / sum;
-            mean.iter_mut().zip(&self.lengths.values).for_each(|(mean, l)| *mean += l * scale);
-            if !self.goes_on(2 * count) {
+            self.search.by_length(self.links, &self.load.lengths, source);
+            self.estimate += self.search.cost(self.demand.of(source)) / self.load.weight;
+            let turn_of = if fine { Self::move_paths } else { Self::move_source };
+            turn_of(self, turn);
+            let scale = 1.0 / self.load.weight;
+            mean.iter_mut().zip(&self.load.lengths).for_each(|(mean, l)| *mean += l * scale);
+            if !self.goes_on(if fine { 16 } else { 2 } * count) {
                 return false;
             }
         }
         let scale = 1.0 / weight(self.links, &mean);
         let keep = if self.mean[0] > 0.0 { 0.5 } else { 0.0 };
         self.mean.iter_mut().zip(&mean).for_each(|(old, new)| *old = keep * *old + (1.0 - keep) * scale * new);
-        self.total = sum_of(self.links, &self.flows);
-        self.reached = self.reached.min(self.links.busiest(&self.total));
-        true
+        self.load.total = sum_of(self.links, &self.flows);
+        let now = self.links.busiest(&self.load.total);
+        self.reached = if self.best.is_empty() { now } else { now.min(self.reached) };
+        self.flows.iter().map(Flow::len).sum::<usize>() <= STORED
     }
 
-    /// Returns the part of the step, 0 to 1, that about minimises `ln sum exp(eta f_e / c_e)`.
-    ///
-    /// The first guess is Newton's; its slope then corrects it by chords.
-    fn line_search(&self, step: &[f64], changed: &[usize]) -> f64 {
-        let (mut slope, mut curvature) = (0.0, 0.0);
-        for &e in changed {
-            let growth = self.lengths.values[e] * step[e];
-            slope += growth;
-            curvature += growth * step[e] * self.times[e];
+    /// Moves the same part of all bytes of a source to the shortest paths of the last search.
+    fn move_source(&mut self, turn: usize) {
+        let count = self.mean.len();
+        let row = self.demand.of(self.demand.sources()[turn]);
+        let (mut old, mut step) = (vec![0.0; count], vec![0.0; count]);
+        self.search.route(self.links, Some(&self.load.lengths), row, &mut step);
+        for (link, bytes) in self.flows[turn].iter() {
+            old[link as usize] = bytes;
+            step[link as usize] -= bytes;
         }
-        if slope >= 0.0 {
-            return 0.0;
+        let changed: Vec<usize> = (0..count).filter(|&e| step[e] != 0.0).collect();
+        let part = self.load.descend(&step, &changed);
+        if part > 0.0 {
+            self.flows[turn] = Flow::new(old.iter().zip(&step).map(|(old, step)| old + part * step));
         }
-        let mut part = (-slope / (self.lengths.eta * curvature)).min(1.0);
-        for _ in 0..3 {
-            let slope_at = |&e: &usize| step[e] * self.lengths.at(self.total[e] + part * step[e], self.times[e]);
-            let there: f64 = changed.iter().map(slope_at).sum();
-            if there.abs() < 0.1 * slope.abs() || (there < 0.0 && part == 1.0) || there <= slope {
-                break;
+    }
+
+    /// Moves a part of the bytes of each path of a source to the shortest path of the last search.
+    fn move_paths(&mut self, turn: usize) {
+        let count = self.mean.len();
+        let source = self.demand.sources()[turn];
+        let mut walk = Walk::new(self.links, &self.flows[turn]);
+        let (mut bytes, mut step, mut changed) = (vec![0.0; count], vec![0.0; count], Vec::new());
+        for &(to, mut due) in self.demand.of(source) {
+            let shortest = self.search.path(self.links, to);
+            while due > 0.0 {
+                let (part, path) = walk.take(source, to, due).unwrap_or_else(|| (due, shortest.clone()));
+                due -= part;
+                changed.clear();
+                changed.extend(shortest.iter().chain(&path).map(|&link| link as usize));
+                shortest.iter().for_each(|&link| step[link as usize] += part);
+                for &link in &path {
+                    step[link as usize] -= part;
+                    bytes[link as usize] += part;
+                }
+                // A link of both paths is listed twice and does not change.
+                changed.retain(|&e| step[e] != 0.0);
+                let moved = self.load.descend(&step, &changed);
+                for &e in &changed {
+                    bytes[e] += moved * std::mem::take(&mut step[e]);
+                }
             }
-            part = (part * slope / (slope - there)).min(1.0);
         }
-        part
+        self.flows[turn] = Flow::new(bytes.into_iter());
     }
 
     /// Evaluates the averaged lengths and the cuts of their search orders; returns false if the caller wants to stop.
@@ -330,12 +313,9 @@ impl Solver<'_> {
             if i < self.cuts.searches() {
                 self.cuts.prefixes(&mut self.bound, &self.search.order);
             }
-            if !self.goes_on(self.total.len()) {
+            if !self.goes_on(self.mean.len()) {
                 return false;
             }
-        }
-        if std::env::var("TRACE").is_ok() {
-            print!("dual {:.3} ", cost / weight(self.links, &self.mean));
         }
         self.bound.offer(cost / weight(self.links, &self.mean), || Certificate::Lengths(self.mean.clone()));
         true
@@ -343,17 +323,20 @@ impl Solver<'_> {
 
     /// Recomputes both bounds from the flows and the certificate.
     fn finish(self) -> Result<Optimum, FlowError> {
-        let Self { links, demand, bound, mut flows, best, reached, options, .. } = self;
-        if links.busiest(&sum_of(links, &flows)) > reached {
-            flows = best;
+        let Self { links, demand, bound, mut flows, best, reached, options, load: Load { mut total, .. }, .. } = self;
+        if !flows.is_empty() {
+            total = sum_of(links, &flows);
+            if links.busiest(&total) > reached && !best.is_empty() {
+                (total, flows) = (sum_of(links, &best), best);
+            }
         }
-        let total = sum_of(links, &flows);
         for (flow, &from) in flows.iter().zip(demand.sources()) {
             if !conserves(links, flow, from, demand.of(from)) {
                 return Err(FlowError::Rounding { from });
             }
         }
-        let (at_least, reached) = (bound.certificate.value(links, demand), links.busiest(&total));
+        let reached = links.busiest(&total);
+        let at_least = bound.certificate.value(links, demand).min(reached);
         let is_exact = reached.max(options.floor) <= at_least.max(options.floor) * (1.0 + 1e-9);
         Ok(Optimum { at_least, reached, is_exact, certificate: bound.certificate, total, flows })
     }

@@ -1,6 +1,7 @@
 //! Tests of the optimum of a demand over all routings.
 use super::*;
 
+mod fabrics;
 mod properties;
 mod references;
 
