@@ -13,6 +13,8 @@ const MOST_PACKED: u32 = 2_000;
 const MOST_ROUTES: usize = 8;
 /// Ratio to the optimum at which an order is good enough.
 const NEAR: f64 = 1.01;
+/// Ratio to the optimum above which turns are given up for nodes with several ports.
+const FAR: f64 = 1.2;
 /// Largest number of messages of a pattern that are listed one by one.
 const MOST_LISTED: u64 = 1 << 22;
 /// Largest number of messages that are split over several routes.
@@ -39,10 +41,18 @@ pub(super) fn schedule(
                 return ordered;
             }
             let other = coloured(ground).or_else(|_| packed(ground, Method::Greedy, &single_routes(ground)?));
-            match (ordered, other) {
+            let turns = match (ordered, other) {
                 (Ok(ordered), Ok(other)) if other.predicted_s < ordered.predicted_s => Ok(other),
                 (Ok(ordered), _) => Ok(ordered),
                 (Err(_), other) => other,
+            };
+            // Nodes with several ports can do more than one message at a time.
+            let is_port = |node: &NodeId| flows.of_vertex[flows.place[node.index()] as usize] != (*node).into();
+            match turns {
+                Ok(turns) if turns.predicted_s <= FAR * best.at_least_s || ground.nodes.iter().any(is_port) => {
+                    Ok(turns)
+                }
+                turns => at_once(ground, flows, best, volumes).or(turns),
             }
         }
         Method::Auto | Method::Routes => at_once(ground, flows, best, volumes),
@@ -157,10 +167,16 @@ fn packed(ground: &Ground<'_>, method: Method, routes: &Routes) -> Result<Built,
     let capacity = ground.network.fabric.shared_capacities();
     let used = routes.iter().flatten().flatten().map(|&link| capacity[link as usize]);
     let slowest = used.fold(f64::INFINITY, f64::min);
-    let room: Vec<u32> = capacity.iter().map(|capacity| (capacity / slowest + 1e-9).clamp(1.0, 1e9) as u32).collect();
+    let mut room: Vec<u32> =
+        capacity.iter().map(|capacity| (capacity / slowest + 1e-9).clamp(1.0, 1e9) as u32).collect();
+    // A rank sends one message at a time and receives one: two more links of each rank.
+    let ends = room.len() as u32;
+    room.resize(room.len() + 2 * ranks as usize, 1);
     let (mut messages, mut pairs) = (Messages::default(), Vec::new());
     for (pair, routes) in (0..).zip(routes).filter(|(pair, _)| pair / ranks != pair % ranks) {
-        messages.push(1, routes.iter().map(Vec::as_slice));
+        let own = [ends + pair / ranks, ends + ranks + pair % ranks];
+        let whole: Vec<Vec<u32>> = routes.iter().map(|route| route.iter().copied().chain(own).collect()).collect();
+        messages.push(1, whole.iter().map(Vec::as_slice));
         pairs.push(pair);
     }
     let effort = if method == Method::Pack { Effort::Pack } else { Effort::Greedy };
@@ -169,7 +185,11 @@ fn packed(ground: &Ground<'_>, method: Method, routes: &Routes) -> Result<Built,
     let mut plan = plan(ground);
     for (index, &pair) in pairs.iter().enumerate() {
         let (src, dst) = (pair / ranks, pair % ranks);
-        let path = if method == Method::Packr { messages.route(slots.route[index]).to_vec() } else { Vec::new() };
+        let path = if method == Method::Packr {
+            messages.route(slots.route[index]).iter().copied().filter(|&link| link < ends).collect()
+        } else {
+            Vec::new()
+        };
         plan.messages.push(turn(ground, (src, dst), slots.slot[index], path));
     }
     plan.messages.sort_by_key(|message| (message.src, message.slot));
