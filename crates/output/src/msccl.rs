@@ -71,7 +71,7 @@ struct Steps {
 /// `after`. Pairs with too many steps for a thread block use several channels. All-to-all is out of place, and its
 /// forwarding ranks use the scratch buffer; all else is in place. Rounds, routes and weights are lost.
 ///
-/// The plan has passed [`check`](crate::plan::check). `name` keeps letters, digits, `-`, `.` and `_`.
+/// The plan has passed [`check`](hayase::study::schedule::check). `name` keeps letters, digits, `-`, `.` and `_`.
 ///
 /// Source: M. Cowan et al., MSCCLang, ASPLOS 2023; limits as in microsoft/msccl.
 ///
