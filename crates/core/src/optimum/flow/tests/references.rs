@@ -62,7 +62,6 @@ fn the_bounds_hold_the_optima_of_the_linear_program() {
             let optimum = run(&case, 0.01, floor);
             check(&case, &optimum);
             let (low, high) = (optimum.at_least.max(floor), optimum.reached.max(floor));
-            println!("{name:40} {floor:6} {low:12.6} {expected:12.6} {high:12.6} {}", optimum.is_exact);
             assert!(low <= expected * (1.0 + 1e-6) && high >= expected * (1.0 - 1e-6), "{name} {low} {high}");
             assert!(high <= low * 1.01 * (1.0 + 1e-12), "{name} {low} {high}");
             let port_bound = floor > 0.0 && value("links_s") < floor * 0.999;
