@@ -80,7 +80,7 @@ pub struct Cli {
 
 /// Commands listed in the help, in groups by purpose.
 pub(super) const GROUPS: [(&str, &[&str]); 6] = [
-    ("Simulate", &["run", "rates", "throughput"]),
+    ("Simulate", &["run", "rates", "throughput", "schedule"]),
     ("Compare", &["compare", "sweep", "whatif", "accuracy"]),
     ("Fabrics", &["list", "show", "topology"]),
     ("Programs", &["replay", "predict", "master-slave", "program", "trace", "calibrate", "measure"]),
