@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   hayase schedule all-gather -t torus-4x4 --size \"1 MB\" -o plan.csv
   hayase schedule all-to-all -t dragonfly-72 --placement random --transport packet:iq
-  hayase schedule all-reduce -t \"rails:servers=2,gpus=8,bandwidth=50 GB/s,nvlink-bandwidth=450 GB/s\" --size \"64 MB\" -o plan.xml
+  hayase schedule all-reduce -t torus-4x4 --chunks 2 -o plan.xml
   hayase run -t torus-4x4 -p plan.csv --injection all
 
 Operations: all-to-all, all-gather, reduce-scatter, all-reduce, broadcast, scatter, gather. The optimum counts bandwidth

@@ -18,6 +18,7 @@ Simulate:
   run           Simulate one scenario
   rates         Show the rate and bottleneck of every message of the first step
   throughput    Compute the throughput of a fabric under steady traffic
+  schedule      Schedule a collective operation near its best possible time, beside the usual algorithms
 
 Compare:
   compare       Compare fabrics, algorithms, placements and settings, best first
