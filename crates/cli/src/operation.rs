@@ -8,11 +8,11 @@ use super::files::names;
 use super::lists::rejoined;
 use super::options::{Offer, Writes};
 use super::scenario::CommonArgs;
-use super::{End, Failure, Voice, asked, complain, progress};
-use hayase::diagnostic::{Diagnostic, failure};
+use super::schedule::end;
+use super::{End, Failure, Voice, asked, progress};
+use hayase::diagnostic::Diagnostic;
 use hayase::report::{OperationComparison, OperationRow};
 use hayase::study::schedule::{PlanOperation, Request, schedule};
-use hayase::sweep::SweepError;
 use hayase::units::{Bytes, QuantityError, Time};
 use hayase_output::{csv, table};
 
@@ -56,14 +56,7 @@ pub fn compare(args: &CompareArgs, operation: PlanOperation, voice: Voice) -> Re
                         progress::over_runs(voice.show, "messages", |control| schedule(&loader, &request, control));
                     let report = match made {
                         Ok(made) => made.report,
-                        Err(SweepError::Invalid(invalid)) if invalid.has_only("interrupted") => {
-                            return Ok(End::Interrupted);
-                        }
-                        Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
-                        Err(other) => {
-                            complain(failure(&other.to_string(), voice.colour));
-                            return Ok(End::Failed);
-                        }
+                        Err(error) => return end(error, voice),
                     };
                     let choices = [&topology, &placement, &transport].map(|name| name.clone().unwrap_or_default());
                     rows.extend(OperationRow::of(&report, choices));

@@ -106,16 +106,7 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     let made = progress::over_runs(voice.show, "messages", |control| make(&loader, &request, control));
     let made = match made {
         Ok(made) => made,
-        Err(SweepError::Invalid(invalid))
-            if invalid.diagnostics.iter().any(|mistake| mistake.code == "interrupted") =>
-        {
-            return Ok(End::Interrupted);
-        }
-        Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
-        Err(other) => {
-            complain(failure(&other.to_string(), voice.colour));
-            return Ok(End::Failed);
-        }
+        Err(error) => return end(error, voice),
     };
     let Schedule { report, plan, network, .. } = &made;
     let fabric = &*network.fabric;
@@ -135,6 +126,18 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     args.out.deliver(files, || table::schedule(report), report, &writers)?;
     // A run that was stopped has no time.
     Ok(if plan.is_some() && report.simulated_s.is_none() { End::Interrupted } else { End::Done })
+}
+
+/// Ends a command whose schedule could not be made.
+pub fn end(error: SweepError, voice: Voice) -> Result<End, Failure> {
+    match error {
+        SweepError::Invalid(invalid) if invalid.has_only("interrupted") => Ok(End::Interrupted),
+        SweepError::Invalid(invalid) => Err(invalid.into()),
+        other => {
+            complain(failure(&other.to_string(), voice.colour));
+            Ok(End::Failed)
+        }
+    }
 }
 
 /// Draws the bytes of the plan on the fabric; of trees those of one root.

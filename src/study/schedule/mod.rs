@@ -139,8 +139,6 @@ pub struct Schedule {
     pub plan: Option<Plan>,
     /// Network with the ranks.
     pub network: Network,
-    /// True if the plan goes in rounds.
-    pub in_rounds: bool,
 }
 
 impl Schedule {
@@ -174,6 +172,13 @@ struct Built {
     trees: Option<u64>,
 }
 
+impl Built {
+    /// Creates a plan without trees, order and pattern.
+    fn new(plan: Plan, method: Method, predicted_s: f64) -> Self {
+        Self { plan, pattern: None, method, predicted_s, order: None, depth: None, chunks: None, trees: None }
+    }
+}
+
 /// Fabric, ranks and request from which a schedule is made.
 struct Ground<'a> {
     network: &'a Network,
@@ -187,6 +192,11 @@ struct Ground<'a> {
 impl Ground<'_> {
     fn ranks(&self) -> u32 {
         self.nodes.len() as u32
+    }
+
+    /// Returns the nodes of all pairs of ranks, by sender.
+    fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
+        self.nodes.iter().flat_map(|&from| self.nodes.iter().map(move |&to| (from, to)))
     }
 
     /// Returns the bytes of one rank for another.
@@ -230,8 +240,6 @@ pub fn schedule(base: &Loader, request: &Request, control: Control<'_>) -> Resul
         _ => along_trees(&ground, &mut report)?,
     };
     let built = built.map_err(|reason| report.no_schedule = Some(reason)).ok();
-    let in_rounds =
-        built.as_ref().is_some_and(|built| built.plan.messages.iter().any(|message| message.slot.is_some()));
     if let Some(built) = &built {
         // Of many ranks the messages are known as a pattern alone.
         // The sizes of a file may leave out pairs, which the check would miss.
@@ -249,9 +257,9 @@ pub fn schedule(base: &Loader, request: &Request, control: Control<'_>) -> Resul
         report.trees_per_root = built.trees.or(report.trees_per_root);
         report.slots = built.plan.messages.iter().filter_map(|message| message.slot).max().map(|last| last + 1);
     }
-    simulate(&ground, built.as_ref(), in_rounds, &mut report)?;
+    simulate(&ground, built.as_ref(), &mut report)?;
     let plan = built.map(|built| built.plan).filter(|plan| !plan.messages.is_empty());
-    Ok(Schedule { report, plan, network: network.clone(), in_rounds })
+    Ok(Schedule { report, plan, network: network.clone() })
 }
 
 fn without_network() -> Diagnostic {
@@ -341,23 +349,17 @@ fn along_trees(ground: &Ground<'_>, report: &mut ScheduleReport) -> Result<Resul
         Ok(forest) => forest,
         Err(reason) => return Ok(Err(reason)),
     };
-    let of_root =
-        |wanted: u32| forest.trees.iter().filter(move |tree| tree.root == wanted).map(|tree| tree.weight).sum();
-    let trees: u64 = of_root(root);
+    let trees = forest.trees.iter().filter(|tree| tree.root == root).map(|tree| tree.weight).sum();
     let bytes = match operation {
         PlanOperation::AllReduce | PlanOperation::Broadcast => size,
         _ => size.saturating_mul(ranks.into()),
     };
     let built = trees::tree_plan(&graph, &forest, (operation, root, bytes), found.time * scale, chunks);
     Ok(built.map(|built| Built {
-        plan: built.plan,
-        pattern: None,
-        method: Method::Trees,
-        predicted_s: built.predicted_s,
-        order: None,
         depth: Some(built.depth),
         chunks: Some(built.chunks),
         trees: Some(trees),
+        ..Built::new(built.plan, Method::Trees, built.predicted_s)
     }))
 }
 
@@ -394,12 +396,7 @@ fn mistake(error: Error, graph: &RankGraph<'_>) -> Diagnostic {
 }
 
 /// Simulates the plan and the usual algorithms, without and with late starts.
-fn simulate(
-    ground: &Ground<'_>,
-    built: Option<&Built>,
-    in_rounds: bool,
-    report: &mut ScheduleReport,
-) -> Result<(), SweepError> {
+fn simulate(ground: &Ground<'_>, built: Option<&Built>, report: &mut ScheduleReport) -> Result<(), SweepError> {
     let ranks = format!("ranks = {}\n", ground.ranks());
     let largest = built.and_then(|built| built.plan.messages.iter().map(|message| message.bytes).max());
     let port = ground.nodes.iter().map(|&node| ground.network.capacity_of(node).0).min().unwrap_or_default();
@@ -409,7 +406,7 @@ fn simulate(
     let mut base = ground.base.clone();
     let mut names = Vec::new();
     if let Some(built) = built {
-        let injection = if in_rounds || built.pattern.is_some() { "barrier" } else { "all" };
+        let injection = if report.slots.is_some() || built.pattern.is_some() { "barrier" } else { "all" };
         let table = built.pattern.clone().unwrap_or_else(|| "[workload.file]\npath = \"schedule.csv\"\n".to_owned());
         if built.pattern.is_none() {
             base = base.attach("schedule.csv", csv_of(&built.plan, &ground.network.fabric));

@@ -5,8 +5,8 @@ use super::plan::{Plan, PlanMessage, PlanOperation};
 use crate::fabric::Lattice;
 use crate::ids::{Id, LinkId, NodeId};
 use crate::optimum::trees::{
-    Bound, Error, Forest, Graph, Message, Progress, Ratio, all_gather, bound, broadcast, broadcast_bound, groups,
-    messages, torus_steps, translated, usual_chunks, with_trees,
+    Bound, Error, Forest, Graph, Progress, Ratio, all_gather, bound, broadcast, broadcast_bound, groups, messages,
+    torus_steps, translated, usual_chunks, with_trees,
 };
 use crate::routing::Router;
 
@@ -61,8 +61,8 @@ pub(super) fn trees(
         return Ok(finished(least, Some(bound), forest, graph));
     }
     for forest in closed_forms(ground, nodes, router).into_iter().flatten() {
-        if forest.verified_time(graph).is_some_and(|time| time.value() <= CLOSED * least.value()) {
-            return Ok(finished(least, Some(bound), Ok(forest), graph));
+        if let Some(time) = forest.verified_time(graph).filter(|time| time.value() <= CLOSED * least.value()) {
+            return Ok(TreesOf { least, bound: Some(bound), forest: Ok(forest), time: time.value() });
         }
     }
     let forest = match graph.compute {
@@ -182,16 +182,31 @@ pub(super) fn tree_plan(
         .collect();
     let boundary = |unit: u64| (u128::from(bytes) * u128::from(unit) / u128::from(units)) as u64;
     let mut plan = Plan { operation, ranks, root, units: units as u32, messages: Vec::new() };
-    let add = |all: Vec<Message>, reduces: bool, plan: &mut Plan| {
+    // By tree and chunk: messages that bring the contributions to the root, which passes on their sum.
+    let mut arrived: Vec<Vec<u32>> = vec![Vec::new(); forest.trees.len() * chunks as usize];
+    let passes: &[bool] = match operation {
+        PlanOperation::AllReduce => &[true, false],
+        PlanOperation::ReduceScatter => &[true],
+        _ => &[false],
+    };
+    for &reduces in passes {
         let base = plan.messages.len() as u32;
-        for message in all {
+        for (index, message) in (base..).zip(messages(forest, ranks, chunks, reduces)) {
             let tree = message.tree as usize;
+            let sums = &mut arrived[tree * chunks as usize + message.chunk as usize];
             let from = first[tree] * u64::from(chunks) + u64::from(message.chunk) * message.weight;
             let path = forest.paths[message.path as usize].iter();
             let links: Vec<u32> = match reduces {
                 true => path.rev().map(|&link| opposite[link as usize]).collect(),
                 false => path.copied().collect(),
             };
+            let mut after: Vec<u32> = message.after.iter().map(|&earlier| base + earlier).collect();
+            let tree_root = forest.trees[tree].root;
+            if reduces && message.to == tree_root {
+                sums.push(index);
+            } else if !reduces && message.from == tree_root {
+                after.extend(sums.iter());
+            }
             plan.messages.push(PlanMessage {
                 src: message.from,
                 dst: message.to,
@@ -199,39 +214,11 @@ pub(super) fn tree_plan(
                 slot: None,
                 path: links.iter().map(|&link| ground.of_link[link as usize].0).collect(),
                 weight: message.weight as f64,
-                after: message.after.iter().map(|&earlier| base + earlier).collect(),
+                after,
                 data: (from as u32, message.weight as u32),
                 reduces,
             });
         }
-    };
-    let reduces = matches!(operation, PlanOperation::ReduceScatter | PlanOperation::AllReduce);
-    if reduces {
-        add(messages(forest, ranks, chunks, true), true, &mut plan);
-    }
-    if operation == PlanOperation::AllReduce {
-        // The root of a tree passes on a chunk once all contributions have arrived.
-        let mut arrived: Vec<Vec<u32>> = vec![Vec::new(); forest.trees.len() * chunks as usize];
-        let place = |tree: u32, chunk: u32| (tree * chunks + chunk) as usize;
-        for (index, message) in (0..).zip(messages(forest, ranks, chunks, true)) {
-            if message.to == forest.trees[message.tree as usize].root {
-                arrived[place(message.tree, message.chunk)].push(index);
-            }
-        }
-        let base = plan.messages.len();
-        let forwards = messages(forest, ranks, chunks, false);
-        let from_root: Vec<Option<usize>> = forwards
-            .iter()
-            .map(|message| {
-                (message.from == forest.trees[message.tree as usize].root).then(|| place(message.tree, message.chunk))
-            })
-            .collect();
-        add(forwards, false, &mut plan);
-        for (message, place) in plan.messages[base..].iter_mut().zip(from_root) {
-            message.after.extend(place.into_iter().flat_map(|place| arrived[place].iter().copied()));
-        }
-    } else if !reduces {
-        add(messages(forest, ranks, chunks, false), false, &mut plan);
     }
     let turns = f64::from(depth.max(1) + chunks - 1);
     let predicted_s = phases as f64 * turns * (time / phases as f64 / f64::from(chunks) + latency);

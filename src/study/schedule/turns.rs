@@ -4,6 +4,7 @@ use super::plan::{Plan, PlanMessage, PlanOperation};
 use super::{Built, Ground, Method};
 use crate::fabric::Tree;
 use crate::ids::{Id, LinkId, NodeId, RankId};
+use crate::optimum::flow::Path;
 use crate::optimum::slots::{Effort, Messages, colour_round, pack};
 use crate::optimum::{BestTime, FlowNetwork, Volumes};
 
@@ -33,7 +34,9 @@ pub(super) fn schedule(
         Method::Order if is_even => by_order(ground),
         Method::Greedy if is_even => packed(ground, Method::Greedy, &single_routes(ground)?),
         Method::Pack if is_even => packed(ground, Method::Pack, &single_routes(ground)?),
-        Method::Packr if is_even => packed(ground, Method::Packr, &best_routes(ground, flows, best, volumes)),
+        Method::Packr if is_even => {
+            packed(ground, Method::Packr, &BestRoutes::new(flows, best, volumes).of_pairs(ground))
+        }
         Method::Colour if is_even => coloured(ground),
         Method::Auto if is_even => {
             let ordered = by_order(ground);
@@ -97,7 +100,7 @@ fn by_order(ground: &Ground<'_>) -> Result<Built, String> {
     }
     let predicted_s = choice.tried.iter().find(|(name, _)| *name == choice.name).map_or(f64::NAN, |(_, time)| *time);
     let (order, pattern) = (Some(choice.name.to_owned()), Some(table(choice.name)));
-    Ok(Built { plan, pattern, method: Method::Order, predicted_s, order, depth: None, chunks: None, trees: None })
+    Ok(Built { pattern, order, ..Built::new(plan, Method::Order, predicted_s) })
 }
 
 /// Routes of each pair of ranks, as links of the fabric; a pair on one node has none.
@@ -117,38 +120,45 @@ fn single_routes(ground: &Ground<'_>) -> Result<Routes, String> {
         }
         vec![links.iter().map(|link: &LinkId| link.0).collect()]
     };
-    Ok(ground
-        .nodes
-        .iter()
-        .flat_map(|&from| ground.nodes.iter().map(move |&to| (from, to)))
-        .map(|(a, b)| route(a, b))
-        .collect())
+    Ok(ground.pairs().map(|(from, to)| route(from, to)).collect())
 }
 
-/// Returns the routes of each pair that carry most of its traffic at the optimum.
-fn best_routes(ground: &Ground<'_>, flows: &FlowNetwork<'_>, best: &BestTime, volumes: &Volumes) -> Routes {
-    let mut routes = flows.paths(best, volumes);
-    routes.sort_by_key(|(from, path)| (*from, path.to));
-    let of_pair = |from: NodeId, to: NodeId| {
-        let [start, end] = [from, to].map(|node| flows.place[node.index()]);
-        let first = routes.partition_point(|(from, path)| (*from, path.to) < (start, end));
-        let paths = routes[first..].iter().take_while(|(from, path)| (*from, path.to) == (start, end));
-        let whole = |links: &[u32]| {
-            let inner = links.iter().map(|&link| flows.of_link[link as usize]);
-            flows.whole_path(from, to, inner).into_iter().map(|link| link.0).collect::<Vec<u32>>()
-        };
-        match from == to {
+/// Best known routes between nodes, in order of their ends.
+struct BestRoutes<'a> {
+    flows: &'a FlowNetwork<'a>,
+    routes: Vec<(u32, Path)>,
+}
+
+impl<'a> BestRoutes<'a> {
+    fn new(flows: &'a FlowNetwork<'_>, best: &BestTime, volumes: &Volumes) -> Self {
+        let mut routes = flows.paths(best, volumes);
+        routes.sort_by_key(|(from, path)| (*from, path.to));
+        Self { flows, routes }
+    }
+
+    /// Returns the routes between two nodes of different switches as links of the fabric, with their shares.
+    fn between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = (f64, Vec<u32>)> {
+        let ends = (self.flows.place[from.index()], self.flows.place[to.index()]);
+        let first = self.routes.partition_point(|(from, path)| (*from, path.to) < ends);
+        let of_pair = self.routes[first..].iter().take_while(move |(from, path)| (*from, path.to) == ends);
+        of_pair.map(move |(_, path)| (path.share, self.whole(from, to, &path.links)))
+    }
+
+    /// Returns the links of the fabric from node to node along links of the network.
+    fn whole(&self, from: NodeId, to: NodeId, links: &[u32]) -> Vec<u32> {
+        let inner = links.iter().map(|&link| self.flows.of_link[link as usize]);
+        self.flows.whole_path(from, to, inner).into_iter().map(|link| link.0).collect()
+    }
+
+    /// Returns the routes of each pair of ranks that carry most of its traffic.
+    fn of_pairs(&self, ground: &Ground<'_>) -> Routes {
+        let of_pair = |(from, to): (NodeId, NodeId)| match from == to {
             true => vec![Vec::new()],
-            false if start == end => vec![whole(&[])],
-            false => paths.take(MOST_ROUTES).map(|(_, path)| whole(&path.links)).collect(),
-        }
-    };
-    ground
-        .nodes
-        .iter()
-        .flat_map(|&from| ground.nodes.iter().map(move |&to| (from, to)))
-        .map(|(a, b)| of_pair(a, b))
-        .collect()
+            false if self.flows.place[from.index()] == self.flows.place[to.index()] => vec![self.whole(from, to, &[])],
+            false => self.between(from, to).take(MOST_ROUTES).map(|(_, links)| links).collect(),
+        };
+        ground.pairs().map(of_pair).collect()
+    }
 }
 
 /// Refuses more ranks than slots are packed for.
@@ -194,7 +204,7 @@ fn packed(ground: &Ground<'_>, method: Method, routes: &Routes) -> Result<Built,
     }
     plan.messages.sort_by_key(|message| (message.src, message.slot));
     let predicted_s = f64::from(slots.slots) * ground.request.size as f64 / slowest;
-    Ok(Built { plan, pattern: None, method, predicted_s, order: None, depth: None, chunks: None, trees: None })
+    Ok(Built::new(plan, method, predicted_s))
 }
 
 /// Returns an all-to-all in rounds by number, with the routes of each round coloured on a tree.
@@ -220,8 +230,7 @@ fn coloured(ground: &Ground<'_>) -> Result<Built, String> {
     }
     plan.messages.sort_by_key(|message| (message.src, message.slot));
     let predicted_s = rounds * ground.request.size as f64 / capacity;
-    let method = Method::Colour;
-    Ok(Built { plan, pattern: None, method, predicted_s, order: None, depth: None, chunks: None, trees: None })
+    Ok(Built::new(plan, Method::Colour, predicted_s))
 }
 
 /// Returns the links of a message that climbs by these ports and comes down by the same.
@@ -239,72 +248,40 @@ fn climb(tree: &Tree, from: u32, to: u32, ports: &[u16]) -> Vec<u32> {
 }
 
 /// Returns the message of a pair in a slot.
-fn turn(ground: &Ground<'_>, (src, dst): (u32, u32), slot: u32, path: Vec<u32>) -> PlanMessage {
-    PlanMessage {
-        src,
-        dst,
-        bytes: ground.request.size,
-        slot: Some(slot),
-        path,
-        weight: 1.0,
-        after: Vec::new(),
-        data: (unit(ground, src, dst), 1),
-        reduces: false,
-    }
+fn turn(ground: &Ground<'_>, pair: (u32, u32), slot: u32, path: Vec<u32>) -> PlanMessage {
+    PlanMessage { slot: Some(slot), ..message(ground, pair, ground.request.size, path) }
+}
+
+/// Returns a message of a pair that waits for none.
+fn message(ground: &Ground<'_>, (src, dst): (u32, u32), bytes: u64, path: Vec<u32>) -> PlanMessage {
+    let data = (unit(ground, src, dst), 1);
+    PlanMessage { src, dst, bytes, slot: None, path, weight: 1.0, after: Vec::new(), data, reduces: false }
 }
 
 /// Returns all messages at once, each split over the best known routes. Under max-min every flow then gets at least
 /// its share of the busiest link, so that the time is that of the routes.
 fn at_once(ground: &Ground<'_>, flows: &FlowNetwork<'_>, best: &BestTime, volumes: &Volumes) -> Result<Built, String> {
-    let mut routes = flows.paths(best, volumes);
-    if routes.len() > MOST_SPLIT {
+    let best_routes = BestRoutes::new(flows, best, volumes);
+    if best_routes.routes.len() > MOST_SPLIT {
         return Err("the best routes are too many for one plan".to_owned());
     }
-    routes.sort_by_key(|(from, path)| (*from, path.to));
     let mut plan = plan(ground);
-    let sizes = ground.sizes();
-    for &(src, dst, bytes) in &sizes {
+    for (src, dst, bytes) in ground.sizes() {
         let [from, to] = [src, dst].map(|rank| ground.nodes[rank as usize]);
-        let [start, end] = [from, to].map(|node| flows.place[node.0 as usize]);
-        let first = routes.partition_point(|(from, path)| (*from, path.to) < (start, end));
-        let of_pair = routes[first..].iter().take_while(|(from, path)| (*from, path.to) == (start, end));
-        let split: Vec<(f64, Vec<u32>)> = of_pair
-            .map(|(_, path)| {
-                let inner = path.links.iter().map(|&link| flows.of_link[link as usize]);
-                (path.share, flows.whole_path(from, to, inner).into_iter().map(|link: LinkId| link.0).collect())
-            })
-            .collect();
-        let split = if split.is_empty() { vec![(1.0, Vec::new())] } else { split };
+        let mut split: Vec<(f64, Vec<u32>)> = best_routes.between(from, to).collect();
+        if split.is_empty() {
+            split.push((1.0, Vec::new()));
+        }
         let mut done = 0.0;
         for (share, path) in split {
             let begin = (bytes as f64 * done).round() as u64;
             done += share;
             let part = ((bytes as f64 * done).round() as u64).min(bytes) - begin;
             if part > 0 {
-                plan.messages.push(PlanMessage {
-                    src,
-                    dst,
-                    bytes: part,
-                    slot: None,
-                    path,
-                    weight: part as f64,
-                    after: Vec::new(),
-                    data: (unit(ground, src, dst), 1),
-                    reduces: false,
-                });
+                plan.messages.push(PlanMessage { weight: part as f64, ..message(ground, (src, dst), part, path) });
             }
         }
     }
     plan.messages.sort_by_key(|message| message.src);
-    let predicted_s = best.reached_s;
-    Ok(Built {
-        plan,
-        pattern: None,
-        method: Method::Routes,
-        predicted_s,
-        order: None,
-        depth: None,
-        chunks: None,
-        trees: None,
-    })
+    Ok(Built::new(plan, Method::Routes, best.reached_s))
 }

@@ -592,9 +592,7 @@ impl Fabric {
                 text = self.vertex_name(from);
             }
             text = format!("{text} -> {}", self.vertex_name(to));
-            let between = self.graph().edges_connecting(NodeIndex::new(from.index()), NodeIndex::new(to.index()));
-            let mut parallel: Vec<LinkId> = between.map(|edge| *edge.weight()).collect();
-            parallel.sort_unstable();
+            let parallel = named_links::links_between(self, from, to);
             if let (Some(at), 2..) = (parallel.iter().position(|&other| other == link), parallel.len()) {
                 text = format!("{text} #{}", at + 1);
             }

@@ -228,7 +228,8 @@ impl AllToAllSpec {
                 let chosen = format!("order \"{}\"", **order);
                 return Err(vec![unused(&self.algorithm, "algorithm", &chosen, "\"simple-spread\"")]);
             }
-            let ((of_rank, rank_at), spread) = (order::positions(ranks, fabric), Spread::new(ranks, bytes, rule));
+            let placed = order::positions(ranks, fabric).map_err(|mistake| vec![mistake.at_value(order)])?;
+            let ((of_rank, rank_at), spread) = (placed, Spread::new(ranks, bytes, rule));
             let partner: Partner =
                 Box::new(move |rank, round| Some(rank_at[spread.destination(of_rank[rank as usize], round) as usize]));
             return finished(order.name(), (ranks - 1, partner), Vec::new());

@@ -92,15 +92,30 @@ impl Places {
 /// Rounds of an order: their number, and the receiver of each rank in each round from 1.
 pub(super) type Rounds = (u32, Partner);
 
+/// Returns the node of a rank.
+fn node(rank: u32, fabric: &dyn FabricInfo) -> NodeId {
+    fabric.places().map_or(NodeId(rank), |nodes| nodes[rank as usize])
+}
+
+/// Returns the mistake of an order on a fabric with too many places.
+fn large() -> Diagnostic {
+    Diagnostic::new("order", "the fabric has too many places for this order").help("take order \"rank\" or \"node\"")
+}
+
+/// Returns the places of ranks by the numbers of their nodes.
+fn by_node(ranks: u32, fabric: &dyn FabricInfo) -> Result<Places, Diagnostic> {
+    let nodes: Vec<u32> = (0..ranks).map(|rank| node(rank, fabric).0).collect();
+    let cells = fabric.nodes().max(nodes.iter().max().map_or(0, |most| most + 1));
+    Places::new(&nodes, cells, true).map(|(places, _)| places).ok_or_else(large)
+}
+
 /// Returns the positions of ranks by node: the position of each rank, and the rank at each position.
-pub(super) fn positions(ranks: u32, fabric: &dyn FabricInfo) -> (Vec<u32>, Vec<u32>) {
-    let mut rank_at: Vec<u32> = (0..ranks).collect();
-    if let Some(nodes) = fabric.places() {
-        rank_at.sort_by_key(|&rank| nodes[rank as usize]);
-    }
-    let mut of_rank = vec![0; ranks as usize];
-    (0..).zip(&rank_at).for_each(|(position, &rank)| of_rank[rank as usize] = position);
-    (of_rank, rank_at)
+///
+/// # Errors
+/// The fabric has too many places.
+pub(super) fn positions(ranks: u32, fabric: &dyn FabricInfo) -> Result<(Vec<u32>, Vec<u32>), Diagnostic> {
+    let Places { of_rank, rank_at } = by_node(ranks, fabric)?.packed();
+    Ok((of_rank, rank_at))
 }
 
 /// Returns the rounds of an order by places; not for [`Order::Random`] and [`Order::Auto`].
@@ -108,16 +123,6 @@ pub(super) fn positions(ranks: u32, fabric: &dyn FabricInfo) -> (Vec<u32>, Vec<u
 /// # Errors
 /// The fabric has no coordinates, or too many places.
 pub(super) fn rounds(order: Order, ranks: u32, fabric: &dyn FabricInfo) -> Result<Rounds, Diagnostic> {
-    let node = |rank: u32| fabric.places().map_or(NodeId(rank), |nodes| nodes[rank as usize]);
-    let large = || {
-        Diagnostic::new("order", "the fabric has too many places for this order")
-            .help("take order \"rank\" or \"node\"")
-    };
-    let by_node = || {
-        let nodes: Vec<u32> = (0..ranks).map(|rank| node(rank).0).collect();
-        let cells = fabric.nodes().max(nodes.iter().max().map_or(0, |most| most + 1));
-        Places::new(&nodes, cells, true).map(|(places, _)| places).ok_or_else(large)
-    };
     let shifted = |places: Places, step: u32| -> Rounds {
         let len = places.len();
         let partner = move |rank: u32, round: u32| {
@@ -127,8 +132,8 @@ pub(super) fn rounds(order: Order, ranks: u32, fabric: &dyn FabricInfo) -> Resul
         (len - 1, Box::new(partner))
     };
     match order {
-        Order::Slot => Ok(shifted(by_node()?, 1)),
-        Order::Stride => Ok(shifted(by_node()?.packed(), stride(ranks))),
+        Order::Slot => Ok(shifted(by_node(ranks, fabric)?, 1)),
+        Order::Stride => Ok(shifted(by_node(ranks, fabric)?.packed(), stride(ranks))),
         Order::Digit | Order::Reflect | Order::Sign => {
             let lattice = fabric.fabric().and_then(|fabric| fabric.family().lattice()).ok_or_else(|| {
                 let message = format!("order \"{order}\" follows coordinates, and this fabric has none");
@@ -136,9 +141,9 @@ pub(super) fn rounds(order: Order, ranks: u32, fabric: &dyn FabricInfo) -> Resul
                     .label("for tori, meshes and HyperX")
                     .help("take order \"node\", \"slot\" or \"stride\"")
             })?;
-            by_coordinates(order, lattice, (0..ranks).map(node)).ok_or_else(large)
+            by_coordinates(order, lattice, (0..ranks).map(|rank| node(rank, fabric))).ok_or_else(large)
         }
-        Order::Node | Order::Rank | Order::Random | Order::Auto => Ok(shifted(by_node()?.packed(), 1)),
+        Order::Node | Order::Rank | Order::Random | Order::Auto => Ok(shifted(by_node(ranks, fabric)?.packed(), 1)),
     }
 }
 
