@@ -229,6 +229,10 @@ pub fn schedule(base: &Loader, request: &Request, control: Control<'_>) -> Resul
         schema: SCHEDULE_SCHEMA,
         fabric: network.fabric.to_string(),
         fabric_fingerprint: network.fabric.fingerprint(),
+        placement: scenario.to_json()["placement"]
+            .as_object()
+            .and_then(|of| of.keys().next().cloned())
+            .unwrap_or_default(),
         transport: network.transport.name(),
         operation: request.operation.name().to_owned(),
         ranks: ground.ranks(),
