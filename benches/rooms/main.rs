@@ -1,10 +1,11 @@
-//! Benchmarks of single rooms: sharing policies, queues and routes.
+//! Benchmarks of single rooms: sharing policies, queues, routes and best possible times.
 //!
 //! `cargo bench -p hayase-benches --bench rooms` runs all of them; `-- sharing/max-min` after it selects
 //! those with this text in their names. Whole messages are in `messages.rs`. The purpose is to compare two
 //! versions of the code (`-- --save-baseline before`, then `-- --baseline before`); figures to publish are
 //! those of `hayase bench`.
 
+mod optimum;
 #[path = "../../crates/core/src/base/prefetch.rs"]
 mod prefetch;
 mod queues;
@@ -20,5 +21,5 @@ use hayase::{ids, rng, units};
 
 use criterion::{criterion_group, criterion_main};
 
-criterion_group!(benches, sharing::sharing, queues::queues, routing::routing);
+criterion_group!(benches, sharing::sharing, queues::queues, routing::routing, optimum::optimum);
 criterion_main!(benches);

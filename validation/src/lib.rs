@@ -19,6 +19,7 @@ mod farm;
 mod farm_intervals;
 mod figures;
 mod loggps;
+mod optimum;
 mod packet;
 mod packet_models;
 mod paper;
@@ -191,6 +192,7 @@ pub fn cases() -> Vec<Case> {
     let mut cases = closed_forms::cases();
     cases.extend(fabrics::cases());
     cases.extend(steady::cases());
+    cases.extend(optimum::cases());
     cases.extend(estimate::cases());
     cases.extend(simulators::cases());
     cases.extend(packet::cases());

@@ -171,8 +171,8 @@ pub fn parts(path: &Path) -> (Option<&str>, &Path) {
 }
 
 /// Names of outputs with their kinds: `WORD.EXTENSION` for files with the word in their name (or before it,
-/// `WORD=FILE`), `x.EXTENSION` for all other names. If a name contains several words, the first one in this
-/// list counts.
+/// `WORD=FILE`), `WORD=FILE` for files of any name after this word, `x.EXTENSION` for all other names. If a name
+/// contains several words, the first one in this list counts.
 pub type Names<K> = &'static [(&'static str, K)];
 
 /// Returns [`Names`] of outputs whose kinds are their own names; further names of a kind follow it after `|`.
@@ -213,13 +213,16 @@ pub fn kind_of<K: Copy + PartialEq>(path: &Path, names: &[(&'static str, K)]) ->
     let of_extension: Vec<(&str, K)> = names
         .iter()
         .copied()
-        .filter(|(name, _)| name.split_once('.').is_some_and(|(_, end)| end == extension))
+        .filter(|(name, _)| match name.split_once('=') {
+            Some((kind, _)) => asked == Some(kind),
+            None => name.split_once('.').is_some_and(|(_, end)| end == extension),
+        })
         .collect();
     if of_extension.is_empty() {
         return Err(unknown(path, &listed(names)));
     }
     let is_asked = |name: &str| {
-        let word = name.split('.').next().unwrap_or_default();
+        let word = name.split(['.', '=']).next().unwrap_or_default();
         word != "x" && named(path, word)
     };
     let is_plain = |word: &str| word == extension || ["report", "table", "picture"].contains(&word);

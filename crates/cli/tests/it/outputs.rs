@@ -118,7 +118,8 @@ fn files_have_what_is_printed_and_an_unknown_extension_lists_those_that_work() {
     for (words, known) in [
         (
             "run -t ./fabric.toml -p ring",
-            "x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv or path.csv",
+            "x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or \
+             hostfile=FILE",
         ),
         ("rates -t ./fabric.toml -p ring", "x.csv, x.json or x.svg"),
         ("check fabric.toml", "x.csv or x.json"),

@@ -141,3 +141,23 @@ fn wrong_requests_say_what_is_expected() {
         assert!(told(words).contains(expected), "{words}: {}", told(words));
     }
 }
+
+#[test]
+fn a_rank_file_gives_rank_order_the_order_of_the_run() {
+    let desk = Desk::new();
+    let run = |rest: &str| format!("run -t fat-tree-54 -p all-to-all-simple-spread --ranks 7 --placement {rest}");
+    for order in ["node", "stride"] {
+        let ordered = format!("random --seed 3 --order {order} -o rankfile=ranks.txt -o hostfile=hosts");
+        let makespan = number(&json(&desk, &run(&ordered)), "/makespan_s");
+        let text = desk.read("ranks.txt");
+        let nodes: Vec<&str> =
+            text.lines().filter_map(|line| line.split_once("=node")?.1.strip_suffix(" slot=0")).collect();
+        assert_eq!(nodes.len(), 7);
+        let hosts: String = nodes.iter().map(|node| format!("node{node}:1\n")).collect();
+        assert!(desk.read("hosts").ends_with(&hosts));
+        // Ranks on these nodes in the order of the file take the same time without an order.
+        assert_near(number(&json(&desk, &run(&format!("{}", nodes.join(",")))), "/makespan_s"), makespan, 1e-12);
+    }
+    let said = desk.hayase(&run("random --order random -o rankfile=ranks.txt")).assert().code(2);
+    assert!(said.stderr().contains("no numbering"), "{}", said.stderr());
+}

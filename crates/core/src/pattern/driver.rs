@@ -279,7 +279,9 @@ impl PatternPlayer {
                 (rank.next < rank.count).then(|| self.pattern.message(id, rank.next).step)
             };
             let Some(step) = self.ranks.iter_ids().filter_map(next_step).min() else { return };
-            if self.barrier_cost > Time::ZERO && !std::mem::replace(&mut self.barrier.opens, true) {
+            // Nothing was sent before a first step without messages, so no barrier ends it.
+            let has_begun = self.ranks.iter().any(|rank| rank.next > 0);
+            if self.barrier_cost > Time::ZERO && has_begun && !std::mem::replace(&mut self.barrier.opens, true) {
                 requests.wakes.push((now + self.barrier_cost, WakeId(0)));
                 return;
             }

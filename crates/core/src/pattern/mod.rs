@@ -42,7 +42,7 @@ use crate::units::Time;
 use crate::workload::Lockstep;
 
 pub use adv::AdvSpec;
-pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder, Order};
+pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder, Order, numbering};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};

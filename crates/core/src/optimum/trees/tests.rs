@@ -5,8 +5,7 @@ use rustc_hash::FxHashMap;
 use super::*;
 
 /// Bounds of fabrics as exact fractions, and the graph of each.
-const BOUNDS: &str = include_str!("tests/forest.csv");
-const GRAPHS: &str = include_str!("tests/forest_graphs.jsonl");
+const BOUNDS: &str = include_str!("../../../../../validation/optimum/forest.jsonl");
 
 fn go(_: f64) -> bool {
     true
@@ -17,30 +16,29 @@ fn ratio(text: &str) -> Ratio {
     Ratio::new(above.parse().unwrap(), below.parse().unwrap()).unwrap()
 }
 
-/// Rows of the table with their graphs.
-fn rows() -> Vec<(Vec<String>, Graph)> {
-    let graphs: Vec<serde_json::Value> = GRAPHS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mut rows = Vec::new();
-    for line in BOUNDS.lines().skip(1) {
-        let (mut fields, mut quoted) = (vec![String::new()], false);
-        for c in line.chars() {
-            match c {
-                '"' => quoted = !quoted,
-                ',' if !quoted => fields.push(String::new()),
-                _ => fields.last_mut().unwrap().push(c),
-            }
-        }
-        if let Some(graph) = graphs.iter().find(|graph| graph["name"] == fields[0].as_str()) {
-            let number = |value: &serde_json::Value| value.as_u64().unwrap();
-            let compute = number(&graph["compute"]) as u32;
-            let links = graph["links"].as_array().unwrap().iter();
-            let links =
-                links.map(|link| (number(&link[0]) as u32, number(&link[1]) as u32, number(&link[2]))).collect();
-            let vertices = compute + number(&graph["switches"]) as u32;
-            rows.push((fields, Graph { compute, vertices, links }));
-        }
+/// Row of the references: text of a column by its name.
+struct Row(serde_json::Value);
+
+impl Row {
+    fn name(&self) -> &str {
+        self.0["name"].as_str().unwrap()
     }
-    rows
+
+    fn ratio(&self, column: &str) -> Ratio {
+        ratio(self.0[column].as_str().unwrap())
+    }
+}
+
+/// Rows of the references with their graphs.
+fn rows() -> Vec<(Row, Graph)> {
+    let row = |line| {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let compute = row["compute"].as_u64().unwrap() as u32;
+        let vertices = compute + row["switches"].as_u64().unwrap() as u32;
+        let links = serde_json::from_value(row["links"].clone()).unwrap();
+        (Row(row), Graph { compute, vertices, links })
+    };
+    BOUNDS.lines().map(row).collect()
 }
 
 /// Largest number of edges from a root to a node.
@@ -52,13 +50,13 @@ fn depth(forest: &Forest, nodes: u32) -> u32 {
 fn bounds_are_those_of_the_reference() {
     for (row, graph) in rows() {
         let bound = bound(&graph, &mut go).unwrap();
-        assert_eq!(bound.time, ratio(&row[4]), "{}", row[0]);
-        assert_eq!(bound.trees_per_root.to_string(), row[7], "{}", row[0]);
+        assert_eq!(bound.time, row.ratio("allgather_s"), "{}", row.name());
+        assert_eq!(bound.trees_per_root, row.0["trees_per_root"], "{}", row.name());
         let roots = (0..graph.compute).map(|root| broadcast_bound(&graph, root, &mut go).unwrap());
         let times: Vec<Ratio> = roots.collect();
-        assert_eq!(times[0], ratio(&row[8]), "{}", row[0]);
-        assert_eq!(times.iter().min(), Some(&ratio(&row[9])), "{}", row[0]);
-        assert_eq!(times.iter().max(), Some(&ratio(&row[10])), "{}", row[0]);
+        assert_eq!(times[0], row.ratio("broadcast_rank0_s"), "{}", row.name());
+        assert_eq!(times.iter().min(), Some(&row.ratio("broadcast_best_root_s")), "{}", row.name());
+        assert_eq!(times.iter().max(), Some(&row.ratio("broadcast_worst_root_s")), "{}", row.name());
     }
 }
 
@@ -150,10 +148,10 @@ fn bounds_of_large_fabrics_are_those_of_the_reference() {
 fn trees_reach_the_bounds() {
     for (row, graph) in rows() {
         let forest = all_gather(&graph, &mut go).unwrap();
-        assert_eq!(forest.verified_time(&graph), Some(ratio(&row[4])), "{}", row[0]);
+        assert_eq!(forest.verified_time(&graph), Some(row.ratio("allgather_s")), "{}", row.name());
         let forest = broadcast(&graph, 0, &mut go).unwrap();
         assert!(forest.trees.iter().all(|tree| tree.root == 0));
-        assert_eq!(forest.verified_time(&graph), Some(ratio(&row[8])), "{}", row[0]);
+        assert_eq!(forest.verified_time(&graph), Some(row.ratio("broadcast_rank0_s")), "{}", row.name());
     }
 }
 
@@ -170,7 +168,7 @@ fn trees_of_large_fabrics_reach_the_bound() {
 
 /// MI250 systems of two boxes with 16 GCDs each.
 fn two_boxes_of_mi250() -> Graph {
-    let (_, inner) = rows().into_iter().find(|(row, _)| row[0] == "mi250-1x16").unwrap();
+    let (_, inner) = rows().into_iter().find(|(row, _)| row.name() == "mi250-1x16").unwrap();
     let mut links = Vec::new();
     for shift in [0, 16] {
         links.extend(inner.links.iter().map(|&(from, to, bandwidth)| (from + shift, to + shift, bandwidth)));
@@ -299,13 +297,13 @@ fn shifted_trees_are_optimal_on_tori() {
         assert_eq!(depth(&forest, graph.compute), diameter, "{dims:?}");
     }
     for (row, graph) in rows() {
-        let dims = match row[0].as_str() {
+        let dims = match row.name() {
             "torus-4x4-bw-2-1" | "torus-4x4-hosts-4" => vec![4, 4],
             "hypercube-4-hosts-3" => vec![2; 4],
             _ => continue,
         };
         let forest = translated(&graph, &dims, &torus_steps(&dims), &mut shortest(&graph)).unwrap();
-        assert_eq!(forest.verified_time(&graph), Some(ratio(&row[4])), "{}", row[0]);
+        assert_eq!(forest.verified_time(&graph), Some(row.ratio("allgather_s")), "{}", row.name());
     }
     let graph = torus(&[16, 16, 16]);
     let mut hop = FxHashMap::default();

@@ -25,7 +25,7 @@ use crate::collective::{Call, Operation};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
 
-pub use order::Order;
+pub use order::{Order, numbering};
 pub use several::MessageOrder;
 
 use ordered::{Ordered, Partner};

@@ -147,6 +147,21 @@ pub(super) fn rounds(order: Order, ranks: u32, fabric: &dyn FabricInfo) -> Resul
     }
 }
 
+/// Returns the numbering of ranks for which [`Order::Rank`] visits the nodes in another order: the rank that gets each
+/// number, by the nodes of the ranks. `None` if no numbering does so.
+pub fn numbering(order: Order, nodes: &[NodeId]) -> Option<Vec<u32>> {
+    let ranks = nodes.len() as u32;
+    let mut by_node: Vec<u32> = (0..ranks).collect();
+    match order {
+        Order::Rank => return Some(by_node),
+        Order::Node | Order::Stride => by_node.sort_by_key(|&rank| nodes[rank as usize]),
+        _ => return None,
+    }
+    let step = if order == Order::Stride { stride(ranks) } else { 1 };
+    let at = |number: u32| by_node[(u64::from(number) * u64::from(step) % u64::from(ranks)) as usize];
+    Some((0..ranks).map(at).collect())
+}
+
 /// Returns the step of [`Order::Stride`]: the next number above 0.618 N that is coprime to N.
 fn stride(ranks: u32) -> u32 {
     let gcd = |mut a: u32, mut b: u32| {

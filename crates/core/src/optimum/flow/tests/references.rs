@@ -2,30 +2,10 @@
 use super::*;
 use serde_json::Value;
 
-/// Optima of a linear program, with the network and demand of each as JSON.
-const REFERENCES: &str = include_str!("mcf.csv");
+/// Optima of a linear program, with the network and demand of each.
+const REFERENCES: &str = include_str!("../../../../../../validation/optimum/linear-program.jsonl");
 
-/// Splits the text of a CSV into rows of fields.
-fn rows(text: &str) -> Vec<Vec<String>> {
-    let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
-            '"' => quoted = !quoted,
-            ',' if !quoted => row.push(std::mem::take(&mut field)),
-            '\n' if !quoted => {
-                row.push(std::mem::take(&mut field));
-                rows.push(std::mem::take(&mut row));
-            }
-            '\r' => {}
-            _ => field.push(letter),
-        }
-    }
-    rows
-}
-
-/// Reads a definition; the floor is the time of the busiest port of a host.
+/// Reads the network and demand of a row; the floor is the time of the busiest port of a host.
 fn case(definition: &Value) -> Case {
     let number = |value: &Value| value.as_u64().unwrap() as usize;
     let list = |name: &str| definition[name].as_array().unwrap();
@@ -35,7 +15,7 @@ fn case(definition: &Value) -> Case {
         list("links").iter().map(|l| (number(&l[0]) as u32, number(&l[1]) as u32, l[2].as_f64().unwrap())).collect();
     let n = hosts.len();
     let bytes = |a: usize, b: usize| match &definition["demand"] {
-        Value::String(_) => f64::from(u8::from(a != b)),
+        Value::Null => f64::from(u8::from(a != b)),
         matrix => matrix[a][b].as_f64().unwrap(),
     };
     let port = definition["host_bandwidth"].as_f64().unwrap();
@@ -50,13 +30,11 @@ fn case(definition: &Value) -> Case {
 
 #[test]
 fn the_bounds_hold_the_optima_of_the_linear_program() {
-    let rows = rows(REFERENCES);
-    let column = |name: &str| rows[0].iter().position(|c| c == name).unwrap();
-    assert!(rows.len() > 20);
-    for row in &rows[1..] {
-        let name = &row[0];
-        let value = |column_name: &str| row[column(column_name)].parse::<f64>().unwrap();
-        let case = case(&serde_json::from_str(&row[column("definition")]).unwrap());
+    assert!(REFERENCES.lines().count() > 20);
+    for line in REFERENCES.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let (name, value) = (&row["name"], |column: &str| row[column].as_f64().unwrap());
+        let case = case(&row);
         assert!((case.floor - value("host_port_s")).abs() <= 1e-9 * case.floor, "{name}");
         for (floor, expected) in [(0.0, value("links_s")), (case.floor, value("optimum_s"))] {
             let optimum = run(&case, 0.01, floor);
