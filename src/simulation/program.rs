@@ -11,6 +11,7 @@ use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_plac
 use super::summary::Summary;
 use super::waits::Waits;
 use super::{estimate, program_path};
+use crate::collective::{Call, Sizes};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Mishaps, Progress, Stop, Watch};
 use crate::ids::RankId;
@@ -21,10 +22,10 @@ use crate::player::{
     Transfer, alone, rules,
 };
 use crate::prediction::{Origin, assemble};
-use crate::program::as_program;
 use crate::program::collectives::Expander;
 use crate::program::start_up::StartUp;
 use crate::program::{Mark, Op, Program, Wildcards};
+use crate::program::{as_program, call_as_program};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
@@ -179,7 +180,13 @@ pub(crate) fn calls_of(pattern: &dyn Pattern, spec: &PatternSpec, seed: u64) -> 
         let mistake = Diagnostic::new("unused-option", message).at_value(&traffic.barrier_cost);
         return Err(vec![mistake.help("leave it out; [collectives] chooses the algorithm of the barrier")]);
     }
-    as_program(pattern, *traffic.injection, *traffic.message_jitter, seed)
+    let jitter = *traffic.message_jitter;
+    match pattern.call() {
+        Some((call @ &Call { sizes: Sizes::Equal(bytes), .. }, plan)) if spec.is_usual() => {
+            call_as_program(call, bytes, plan, (jitter, seed))
+        }
+        _ => as_program(pattern, *traffic.injection, jitter, seed),
+    }
 }
 
 /// Returns true if ranks of the pattern start at random times.

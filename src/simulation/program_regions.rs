@@ -52,7 +52,8 @@ mod tests {
     /// Each rank has the same number of operations.
     fn program() -> Program {
         let mut program = ProgramBuilder::new(4);
-        let sum = Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(64) };
+        let sum =
+            Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(64), plan: None };
         let sum = program.collective(sum);
         for me in 0..4 {
             let mut rank = program.sequence(me);

@@ -245,7 +245,7 @@ fn collectives_carry_the_sizes_that_a_rank_knows() {
         &[Event { bytes: 3, ..root(Call::Gatherv, 0) }],
     ])
     .unwrap();
-    let collective = |call, root, counts| Collective { call, comm: 0, root, counts };
+    let collective = |call, root, counts| Collective { call, comm: 0, root, counts, plan: None };
     let each = |counts: &[u64]| Counts::Each(counts.into());
     assert_eq!(
         program.collectives,

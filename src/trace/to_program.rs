@@ -584,6 +584,6 @@ impl InCall<'_> {
                 return Err(ItemError::new("wrong-root", message));
             }
         };
-        Ok(Collective { call, comm, root, counts })
+        Ok(Collective { call, comm, root, counts, plan: None })
     }
 }

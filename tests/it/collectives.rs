@@ -34,7 +34,7 @@ fn run(nodes: u32, workload: &str) -> (f64, u64, u64) {
 /// Returns the call of a program for this operation, if all blocks have one size.
 fn call_of(operation: Operation) -> Option<CollectiveCall> {
     let ops = CollectiveCall::ALL.into_iter().map(|call| {
-        let one = Collective { call, comm: 0, root: 0, counts: Counts::Same(0) };
+        let one = Collective { call, comm: 0, root: 0, counts: Counts::Same(0), plan: None };
         (hayase::program::collectives::operation(&one), call)
     });
     ops.into_iter().find(|(one, _)| *one == operation).map(|(_, call)| call)
@@ -70,7 +70,7 @@ fn a_collective_as_a_pattern_takes_the_time_of_the_same_in_a_program() {
                     let (pattern, messages, sent) = run(ranks, &collective(operation.name(), &lines));
                     let mut program = ProgramBuilder::new(ranks);
                     let counts = Counts::Same(if needs_size(operation) { bytes } else { 0 });
-                    let number = program.collective(Collective { call, comm: 0, root, counts });
+                    let number = program.collective(Collective { call, comm: 0, root, counts, plan: None });
                     for rank in 0..ranks {
                         let mut ops = program.sequence(rank);
                         ops.push(hayase::program::Op::collective(number));

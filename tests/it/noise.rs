@@ -19,8 +19,13 @@ fn us(time: f64) -> Time {
 /// Returns a program of `steps` steps in which all ranks compute, then wait for each other.
 fn bulk_synchronous(ranks: u32, steps: u32, work_us: f64) -> Program {
     let mut program = ProgramBuilder::new(ranks);
-    let barrier =
-        program.collective(Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0) });
+    let barrier = program.collective(Collective {
+        call: CollectiveCall::Barrier,
+        comm: 0,
+        root: 0,
+        counts: Counts::Same(0),
+        plan: None,
+    });
     for rank in 0..ranks {
         let mut ops = program.sequence(rank);
         for _ in 0..steps {

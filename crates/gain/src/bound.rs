@@ -219,6 +219,9 @@ impl<'a> Walk<'a> {
         }
         match (activity.kind, message) {
             (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => self.received(activity, transfer),
+            (ActivityKind::SendWait, Some(transfer)) if activity.begin >= transfer.leave => {
+                self.go(self.rank, transfer.leave);
+            }
             (ActivityKind::SendWait, Some(transfer)) if self.hops < MOST_HOPS && transfer.dst != self.rank => {
                 self.go(transfer.dst, now);
             }

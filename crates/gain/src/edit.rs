@@ -285,7 +285,7 @@ impl<'a> Changed<'a> {
             self.communicators.push(group.clone());
             self.communicators.len() - 1
         });
-        Ok(self.number(Collective { call, comm: (first + at) as u32, root, counts: Counts::Same(bytes) }))
+        Ok(self.number(Collective { call, comm: (first + at) as u32, root, counts: Counts::Same(bytes), plan: None }))
     }
 
     fn number(&mut self, collective: Collective) -> u32 {

@@ -11,7 +11,7 @@ use crate::reading::Input;
 fn program(iterations: u32, time: impl Fn(u32, u32) -> f64) -> Program {
     let mut program = ProgramBuilder::new(2);
     let (a, b) = (program.site("x.c:1"), program.site("x.c:2"));
-    let barrier = Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0) };
+    let barrier = Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0), plan: None };
     let barrier = program.collective(barrier);
     for me in 0..2 {
         let mut rank = program.sequence(me);

@@ -142,6 +142,7 @@ fn what_runs_before_a_loop_is_another_block_than_what_it_repeats() {
         comm: 0,
         root: 0,
         counts: Counts::Same(0),
+        plan: None,
     });
     let mut rank = program.sequence(0);
     for _ in 0..5 {
@@ -218,7 +219,7 @@ fn any_program() -> impl Strategy<Value = Program> {
             .map(|root| {
                 let counts = if root == 2 { Counts::Each([1, 2, 3].into()) } else { Counts::Same(8) };
                 let call = crate::program::CollectiveCall::Gather;
-                program.collective(Collective { call, comm, root, counts })
+                program.collective(Collective { call, comm, root, counts, plan: None })
             })
             .collect();
         for me in 0..ranks {

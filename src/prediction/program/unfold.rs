@@ -238,7 +238,7 @@ impl Unfolding<'_> {
                             Some(counts) => Counts::Each(counts.clone()),
                             None => Counts::Same(values[1] as u64),
                         };
-                        self.program.collective(Collective { call, comm, root: root as u32, counts })
+                        self.program.collective(Collective { call, comm, root: root as u32, counts, plan: None })
                     }
                 };
                 self.collective = Some((op, root, values[1], number));

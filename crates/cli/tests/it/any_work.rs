@@ -65,6 +65,41 @@ fn patterns_run_on_nodes_that_cost_something() {
     assert_eq!(makespan_us(&desk, "run r.json"), ring);
 }
 
+/// Nodes with hardly any cost, whose messages above 8 KiB wait for their receivers.
+const RENDEZVOUS: &str = "[node.loggps]\nL = \"0 s\"\no = \"1 ns\"\nGs = \"0 ns/B\"\nS = \"8 KiB\"\n";
+
+#[test]
+fn sends_of_a_scatter_follow_each_other_and_those_of_a_tree_share_the_port() {
+    let desk = Desk::new().file("nodes.toml", RENDEZVOUS);
+    // 32 blocks of 1 MB, each 1 ms alone.
+    let on = "-t crossbar:nodes=32,bandwidth=1GB/s -m ./nodes.toml";
+    let blocks = |words: &str| makespan_us(&desk, &format!("run {words} {on}")) / 1000.0;
+    for (words, expected) in [
+        // 16 + 8 + 4 + 2 + 1 blocks, one message after the other.
+        ("-p scatter-binomial --size 1MB", 31.0),
+        ("-p bcast-scatter-ring --size 32MB", 31.0 + 31.0),
+        ("-p bcast-scatter-allgather --size 32MB", 31.0 + 31.0),
+        // 5 + 4 + 3 + 2 + 1 children on the longest way, each with the whole vector.
+        ("-p bcast-binomial --size 1MB", 15.0),
+        ("-p allgather-ring --size 1MB", 31.0),
+    ] {
+        let found = blocks(words);
+        assert!((found / expected - 1.0).abs() < 1e-3, "{words}: {found} of {expected} blocks");
+    }
+}
+
+#[test]
+fn collectives_as_patterns_combine_at_the_given_rate() {
+    let desk = Desk::new().file("nodes.toml", RENDEZVOUS);
+    let run = |more: &str| {
+        let words = "run -p allreduce-ring --size 32MB -t crossbar:nodes=32,bandwidth=1GB/s -m ./nodes.toml";
+        makespan_us(&desk, &format!("{words} {more}")) / 1000.0
+    };
+    // 31 steps of 1 ms combine blocks that take as long as on the wire.
+    let (free, combined) = (run(""), run("--set collectives.combine=1GB/s"));
+    assert!((free - 62.0).abs() < 0.1 && (combined - 93.0).abs() < 0.1, "{free} {combined}");
+}
+
 #[test]
 fn every_injection_rule_plays_every_all_to_all_to_its_end() {
     let desk = Desk::new().file("nodes.toml", NODES);
@@ -191,7 +226,8 @@ fn on_nodes_that_cost_nothing_messages_go_as_soon_as_they_may() {
     ];
     for pattern in patterns {
         for fabric in ["torus-4x4", "crossbar-64"] {
-            let words = format!("run -p {pattern} -t {fabric} --jitter 3us");
+            // Calls of collectives split vectors between elements of 8 bytes.
+            let words = format!("run -p {pattern} -t {fabric} --jitter 3us --size 1024KB");
             let expected = makespan_us(&desk, &format!("{words} --injection all"));
             for rule in ["all", "queue", "left"] {
                 let found = makespan_us(&desk, &format!("{words} --injection {rule} -m ./nothing.toml"));

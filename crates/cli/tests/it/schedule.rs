@@ -156,7 +156,7 @@ fn a_rank_file_gives_rank_order_the_order_of_the_run() {
         let hosts: String = nodes.iter().map(|node| format!("node{node}:1\n")).collect();
         assert!(desk.read("hosts").ends_with(&hosts));
         // Ranks on these nodes in the order of the file take the same time without an order.
-        assert_near(number(&json(&desk, &run(&format!("{}", nodes.join(",")))), "/makespan_s"), makespan, 1e-12);
+        assert_near(number(&json(&desk, &run(&nodes.join(","))), "/makespan_s"), makespan, 1e-12);
     }
     let said = desk.hayase(&run("random --order random -o rankfile=ranks.txt")).assert().code(2);
     assert!(said.stderr().contains("no numbering"), "{}", said.stderr());

@@ -123,7 +123,7 @@ impl Algorithm {
 }
 
 /// An algorithm with its parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Plan {
     /// Algorithm.
     pub algorithm: Algorithm,

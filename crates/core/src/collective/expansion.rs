@@ -18,6 +18,13 @@ pub enum Step {
         /// Size \[B\].
         bytes: u64,
     },
+    /// Sends to a child of a tree, and returns while the message may still be leaving: children share the node's links.
+    Post {
+        /// Receiver.
+        to: u32,
+        /// Size \[B\].
+        bytes: u64,
+    },
     /// Receives, and returns when the message has arrived.
     Receive {
         /// Sender.
@@ -109,6 +116,7 @@ impl Expansion {
             let size = |data| phase.bytes(rank, data);
             let step = match action {
                 Action::Nothing => continue,
+                Action::Send { to, data } if phase.posts() => Step::Post { to, bytes: size(data) },
                 Action::Send { to, data } => Step::Send { to, bytes: size(data) },
                 Action::StartSend { to, data } => Step::StartSend { to, bytes: size(data) },
                 Action::StartReceive { from, data } => Step::StartReceive { from, bytes: size(data) },

@@ -138,6 +138,11 @@ pub(super) trait Rounds {
         false
     }
 
+    /// Returns true if a rank sends to all its children at once.
+    fn posts(&self) -> bool {
+        false
+    }
+
     /// Largest number of messages in flight to one rank at once, if it is large by design; else 0.
     fn most_to_one(&self) -> u32 {
         0

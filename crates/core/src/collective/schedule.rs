@@ -71,6 +71,11 @@ impl Schedule {
         Self { call: call.clone(), expansion, before, rounds }
     }
 
+    /// Returns the call.
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+
     /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         self.call.ranks

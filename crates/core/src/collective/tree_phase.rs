@@ -110,6 +110,10 @@ impl Rounds for TreeDown {
     fn waits(&self) -> bool {
         self.tree.shape != Shape::Flat
     }
+
+    fn posts(&self) -> bool {
+        self.is_whole()
+    }
 }
 
 impl TreeDown {

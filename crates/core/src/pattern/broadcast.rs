@@ -69,7 +69,7 @@ impl Rule for BroadcastSpec {
                 Broadcast::Flat => Scheduled::of(&call, "linear", &self.size),
                 Broadcast::Binomial => Scheduled::of(&call, "binomial", &self.size),
                 Broadcast::PipelinedChain => self.segments(ranks).and_then(|segments| {
-                    Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), &self.size)
+                    Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), None, &self.size)
                 }),
             };
             combine_mistakes(mistakes, built)

@@ -159,7 +159,7 @@ impl CollectiveSpec {
         };
         let schedule = Schedule::of(&call, plan);
         let rounds = u128::from(schedule.rounds());
-        match Scheduled::new(schedule) {
+        match Scheduled::new(schedule, Some(plan)) {
             Some(pattern) => finish(pattern.with_waits(self.injection.is_none()), &size),
             None => Err(vec![match &self.segment_size {
                 Some(size) => too_many(size, "steps", rounds).help("write a larger segment size"),

@@ -36,6 +36,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::collective::{Call, Plan};
 use crate::fabric::MessagePlan;
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
@@ -152,6 +153,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Returns the kinds of [`After`] its messages have; other kinds are not tracked.
     fn needs(&self) -> Needs {
         Needs { steps: true, messages: false }
+    }
+
+    /// Returns the call of a collective, with its plan, if the pattern is one.
+    fn call(&self) -> Option<(&Call, Plan)> {
+        None
     }
 
     /// Returns true if a rank sends no message of a later step before its messages of earlier steps have been

@@ -17,6 +17,8 @@ use crate::workload::{Lockstep, PassedOn};
 #[derive(Debug)]
 pub(super) struct Scheduled {
     schedule: Schedule,
+    /// Plan by which the call is made; `None` if no plan gives these messages.
+    plan: Option<Plan>,
     steps: u32,
     after: After,
     /// True if a rank that starts several messages waits for these before it starts more.
@@ -28,22 +30,23 @@ impl Scheduled {
     pub fn of(call: &Call, algorithm: &str, size: &Located<Bytes>) -> BuildResult {
         let known = Algorithm::ALL.iter().find(|known| known.name() == algorithm);
         let algorithm = *known.expect("the algorithms of patterns are known to collectives");
-        Self::finished(Schedule::of(call, Plan::plain(algorithm)), size)
+        let plan = Plan::plain(algorithm);
+        Self::finished(Schedule::of(call, plan), Some(plan), size)
     }
 
     /// Builds the pattern of a schedule, if its messages and bytes can be counted.
-    pub fn finished(schedule: Schedule, size: &Located<Bytes>) -> BuildResult {
+    pub fn finished(schedule: Schedule, plan: Option<Plan>, size: &Located<Bytes>) -> BuildResult {
         let rounds = u128::from(schedule.rounds());
-        match Self::new(schedule) {
+        match Self::new(schedule, plan) {
             Some(pattern) => finish(pattern, size),
             None => Err(vec![too_many(size, "steps", rounds)]),
         }
     }
 
     /// Creates the pattern of a schedule; `None` if its rounds are too many to count.
-    pub fn new(schedule: Schedule) -> Option<Self> {
+    pub fn new(schedule: Schedule, plan: Option<Plan>) -> Option<Self> {
         let after = if schedule.waits() { After::EarlierSteps } else { After::Nothing };
-        Some(Self { steps: u32::try_from(schedule.rounds()).ok()?, schedule, after, waits_for_sends: false })
+        Some(Self { steps: u32::try_from(schedule.rounds()).ok()?, schedule, plan, after, waits_for_sends: false })
     }
 
     /// Sets if ranks wait for their own messages as the algorithm requires, whatever the injection rule
@@ -80,6 +83,10 @@ impl Pattern for Scheduled {
 
     fn needs(&self) -> Needs {
         Needs { steps: self.schedule.waits(), messages: false }
+    }
+
+    fn call(&self) -> Option<(&Call, Plan)> {
+        Some((self.schedule.call(), self.plan?))
     }
 
     fn waits_for_sends(&self) -> bool {

@@ -98,6 +98,11 @@ impl PatternSpec {
         rule.traffic_or(rule.usual_injection())
     }
 
+    /// Returns true if messages go by the usual injection rule of the pattern.
+    pub fn is_usual(&self) -> bool {
+        *self.traffic().injection == self.rule().usual_injection()
+    }
+
     /// Returns the title of the pattern: `all-to-all simple-spread, 20 KB`.
     pub fn title(&self) -> String {
         self.rule().title()

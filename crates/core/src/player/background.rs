@@ -48,7 +48,7 @@ impl Sequence {
             let Some((key, op)) = strand.take_step() else {
                 let (now, other) = (runtime.now(), strand.last);
                 self.strands.swap_remove(at);
-                self.request_done(of, CallEnd { marks: [now; 3], end: now, other }, runtime);
+                self.request_done(of, CallEnd { marks: [now; 3], worked: now, end: now, other }, runtime);
                 return;
             };
             let tag = strand.tag;
@@ -63,7 +63,7 @@ impl Sequence {
                     if !nonblocking {
                         strand.state = StrandState::Blocked(key);
                     }
-                    runtime.send(self.me, key, inside(to), bytes);
+                    runtime.send(self.me, key, inside(to), op);
                     if !nonblocking {
                         return;
                     }

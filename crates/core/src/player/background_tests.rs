@@ -41,7 +41,7 @@ fn program(collectives: &[CollectiveCall], ranks: &[&[Op]]) -> Program {
     let mut program = ProgramBuilder::new(ranks.len() as u32);
     for (at, &call) in (0..).zip(collectives) {
         // Different sizes, so that no two collectives are the same.
-        program.collective(Collective { call, comm: 0, root: 0, counts: Counts::Same(8 + 8 * at) });
+        program.collective(Collective { call, comm: 0, root: 0, counts: Counts::Same(8 + 8 * at), plan: None });
     }
     for (number, ops) in (0..).zip(ranks) {
         let mut rank = program.sequence(number);

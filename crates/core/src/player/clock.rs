@@ -27,6 +27,8 @@ pub(super) enum Event {
 pub(super) enum MessageEvent {
     /// The sender's overhead ends, and the message leaves.
     Leave(u32),
+    /// Its bytes have left the sender's node.
+    Left(u32),
     /// Its bytes start to arrive.
     Flow(u32),
     /// Its bytes have arrived.

@@ -192,7 +192,7 @@ impl Workload for Player<'_> {
     }
 
     fn load(&self) -> Load {
-        Load { unforeseen: true, ..Load::default() }
+        Load { unforeseen: true, departures: true, ..Load::default() }
     }
 
     fn begin(&mut self, requests: &mut Requests) {
@@ -206,7 +206,21 @@ impl Workload for Player<'_> {
             let arrival = self.runtime.protocol.port.as_mut().and_then(|port| port.delivered(message.id));
             if let Some(arrival) = arrival {
                 self.runtime.events += 1;
+                if let MessageEvent::Arrive(arrived) = arrival {
+                    self.message(MessageEvent::Left(arrived));
+                }
                 self.message(arrival);
+            }
+        }
+        self.catch_up(now, requests);
+    }
+
+    fn departed(&mut self, now: Time, messages: &[SendRequest], requests: &mut Requests) {
+        self.runtime.clock.pass(now);
+        for message in messages {
+            let arrival = self.runtime.protocol.port.as_ref().and_then(|port| port.arrival(message.id));
+            if let Some(MessageEvent::Arrive(left)) = arrival {
+                self.message(MessageEvent::Left(left));
             }
         }
         self.catch_up(now, requests);

@@ -36,6 +36,11 @@ impl Port {
         self.outbox.push(SendRequest { id, dst, bytes });
     }
 
+    /// Returns the event that the delivery of this message will cause.
+    pub fn arrival(&self, message: MessageId) -> Option<MessageEvent> {
+        self.under_way.get(&message).copied()
+    }
+
     /// Takes the event that the delivery of this message causes.
     pub fn delivered(&mut self, message: MessageId) -> Option<MessageEvent> {
         self.under_way.remove(&message)

@@ -77,6 +77,8 @@ struct MessageState {
     flowing: Phase,
     /// True if its bytes have arrived.
     arrived: bool,
+    /// True if its send ends when its bytes have left the node.
+    leaving: bool,
 }
 
 /// A receive from its call to its end.
@@ -89,11 +91,12 @@ struct Receive {
 }
 
 /// Parts of the time of a call. Of a send `[start, a)` and `[b, c)` are synchronisation, `[a, b)` is waiting.
-/// Of a receive `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation. `[c, end)` is overhead of
-/// either.
+/// Of a receive `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation. `[c, worked)` is overhead of
+/// either, and until `end` the data of a send leave the node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallEnd {
     pub marks: [Time; 3],
+    pub worked: Time,
     pub end: Time,
     /// Message and the rank at its other end, if there is one message.
     pub other: Option<(u32, RankId)>,
@@ -176,7 +179,17 @@ impl Protocol {
     }
 
     /// Starts a send that a rank calls.
-    pub fn send(&mut self, src: RankId, op: u32, to: Envelope, bytes: u64, clock: &mut Clock) -> Option<ProcessorTime> {
+    ///
+    /// A message by rendezvous is not copied. On a fabric its send ends when its bytes have left, unless it is
+    /// `posted`.
+    pub fn send(
+        &mut self,
+        src: RankId,
+        op: u32,
+        to: Envelope,
+        (bytes, posted): (u64, bool),
+        clock: &mut Clock,
+    ) -> Option<ProcessorTime> {
         let dst = RankId(to.peer);
         let now = clock.now();
         let end = &mut self.ends[src];
@@ -197,6 +210,7 @@ impl Protocol {
             rendezvous,
             flowing: Phase::Gap,
             arrived: false,
+            leaving: rendezvous && !posted && self.port.is_some(),
         });
         self.matching.send(message, src, dst, Envelope { peer: src.0, ..to }, rendezvous);
         if !rendezvous {
@@ -226,6 +240,7 @@ impl Protocol {
     pub fn step(&mut self, event: MessageEvent, clock: &mut Clock, ledger: &mut Ledger<'_>) -> RankRequest {
         match event {
             MessageEvent::Leave(message) => return self.leave(message, clock),
+            MessageEvent::Left(message) => return self.left(message, clock.now()),
             MessageEvent::Flow(message) => {
                 let &MessageState { dst, flowing, .. } = self.messages.get(message);
                 let work = self.costs_of(message).shared[flowing as usize];
@@ -413,7 +428,7 @@ impl Protocol {
         let now = clock.now();
         let found = self.messages.get_mut(message);
         found.times[2] = now;
-        let MessageState { src, dst, op, bytes, marks, number, .. } = *found;
+        let MessageState { src, dst, bytes, leaving, .. } = *found;
         if let Some(port) = &mut self.port {
             port.send(src, dst, bytes, MessageEvent::Arrive(message));
         } else {
@@ -425,7 +440,19 @@ impl Protocol {
                 clock.set_message(now + (self.costs.latency + costs.gap), MessageEvent::Arrive(message));
             }
         }
-        RankRequest::Done(src, op, CallEnd { marks, end: now, other: Some((number, dst)) })
+        if leaving { RankRequest::Nothing } else { self.send_ends(message, now) }
+    }
+
+    /// Notes that the bytes of a message have left its node.
+    fn left(&mut self, message: u32, now: Time) -> RankRequest {
+        let leaving = std::mem::take(&mut self.messages.get_mut(message).leaving);
+        if leaving { self.send_ends(message, now) } else { RankRequest::Nothing }
+    }
+
+    /// Ends the call that sends a message.
+    fn send_ends(&self, message: u32, end: Time) -> RankRequest {
+        let &MessageState { src, dst, op, marks, number, times: [.., worked, _], .. } = self.messages.get(message);
+        RankRequest::Done(src, op, CallEnd { marks, worked, end, other: Some((number, dst)) })
     }
 
     /// Notes that the last byte has arrived.
@@ -502,7 +529,7 @@ impl Protocol {
                 end,
             }
         });
-        RankRequest::Done(rank, op, CallEnd { marks, end, other: Some((number, src)) })
+        RankRequest::Done(rank, op, CallEnd { marks, worked: end, end, other: Some((number, src)) })
     }
 
     /// Takes time of a rank. Without processors, overheads take no time from the rank's other work, so the

@@ -47,7 +47,7 @@ impl Bench {
     }
 
     fn send(&mut self, op: u32, bytes: u64) {
-        let asked = self.protocol.send(RankId(0), op, Envelope::world(1, 0), bytes, &mut self.clock);
+        let asked = self.protocol.send(RankId(0), op, Envelope::world(1, 0), (bytes, false), &mut self.clock);
         self.ask(asked.into());
     }
 

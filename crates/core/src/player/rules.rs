@@ -504,7 +504,8 @@ mod tests {
     fn collectives_are_spelled_out() {
         use crate::program::{Collective, CollectiveCall, Counts};
         let mut program = ProgramBuilder::new(8);
-        let barrier = Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0) };
+        let barrier =
+            Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0), plan: None };
         let barrier = program.collective(barrier);
         for rank in 0..8 {
             let mut sequence = program.sequence(rank);

@@ -4,7 +4,7 @@ use super::clock::{Clock, Event, MessageEvent};
 use super::ledger::Ledger;
 use super::protocol::{Protocol, RankRequest};
 use crate::ids::RankId;
-use crate::program::{Envelope, Expand, Program};
+use crate::program::{Envelope, Expand, Op, Program};
 use crate::units::Time;
 
 /// Environment of the ranks of a program. A rank borrows it exclusively while it advances.
@@ -40,8 +40,8 @@ impl Runtime<'_> {
     }
 
     /// Starts a send of a sequence, which never asks for a processor.
-    pub fn send(&mut self, rank: RankId, key: u32, to: Envelope, bytes: u64) {
-        let asked = self.protocol.send(rank, key, to, bytes, &mut self.clock);
+    pub fn send(&mut self, rank: RankId, key: u32, to: Envelope, op: Op) {
+        let asked = self.protocol.send(rank, key, to, (op.size, op.is_posted()), &mut self.clock);
         debug_assert!(asked.is_none());
     }
 

@@ -138,7 +138,7 @@ impl Sequence {
             Action::Send { nonblocking, to, bytes } => {
                 let wait = if op.is_within_call() { Time::ZERO } else { runtime.protocol.costs().wait_send };
                 self.requests.insert(key, Request { sends: true, wait, done: None });
-                runtime.send(self.me, key, inside(to), bytes);
+                runtime.send(self.me, key, inside(to), op);
                 if nonblocking {
                     let time = runtime.protocol.costs().message(bytes).isend;
                     return self.busy(key, time, ActivityKind::SendOverhead, runtime);
@@ -283,9 +283,12 @@ impl Sequence {
     /// Books the time of a call from `since` to its end.
     fn divide(&self, key: u32, since: Time, done: &CallEnd, sends: bool, runtime: &mut Runtime<'_>) {
         use ActivityKind::{RecvOverhead, RecvWait, SendOverhead, SendWait, Sync};
-        let kinds = if sends { [Sync, SendWait, Sync, SendOverhead] } else { [RecvWait, Sync, RecvWait, RecvOverhead] };
+        let kinds = match sends {
+            true => [Sync, SendWait, Sync, SendOverhead, SendWait],
+            false => [RecvWait, Sync, RecvWait, RecvOverhead, RecvWait],
+        };
         let mut begin = since;
-        for (kind, end) in kinds.into_iter().zip(done.marks.into_iter().chain([done.end])) {
+        for (kind, end) in kinds.into_iter().zip(done.marks.into_iter().chain([done.worked, done.end])) {
             self.spent(kind, (begin, end), key, done.other, runtime);
             begin = begin.max(end);
         }

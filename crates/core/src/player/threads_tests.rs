@@ -45,7 +45,13 @@ type Step = (u32, Op, &'static [(u32, f64)]);
 
 fn program(ranks: &[&[Step]]) -> Program {
     let mut program = ProgramBuilder::new(ranks.len() as u32);
-    program.collective(Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0) });
+    program.collective(Collective {
+        call: CollectiveCall::Barrier,
+        comm: 0,
+        root: 0,
+        counts: Counts::Same(0),
+        plan: None,
+    });
     for (number, steps) in (0..).zip(ranks) {
         let mut rank = program.sequence(number);
         for &(thread, op, after) in *steps {

@@ -11,11 +11,15 @@
 //! | `all` | non-blocking sends |
 //! | `window=k` | non-blocking sends, each after a wait for the k-th before it |
 //!
+//! A pattern that is one call of a collective becomes this call, unless it has another injection rule. So its ranks
+//! wait and combine as in a program.
+//!
 //! If a message depends on received messages, its sender waits for these before it sends. If it depends on a
 //! message of its own sender, the sender waits until that one has left. Delays and start offsets become
 //! computation.
 
 use crate::base::memory;
+use crate::collective::{Call, Plan};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, MessageId, RankId};
 use crate::pattern::{After, Injection, Pattern, start_offsets};
@@ -30,6 +34,33 @@ struct Incoming {
     message: MessageId,
     bytes: u64,
     step: u32,
+}
+
+/// Returns the program in which all ranks make one call of a collective with this size, by a plan.
+///
+/// # Errors
+/// The program has too many operations.
+pub fn call_as_program(
+    call: &Call,
+    bytes: u64,
+    plan: Plan,
+    (jitter, seed): (Time, u64),
+) -> Result<Program, Vec<Diagnostic>> {
+    let starts = start_offsets(seed, jitter);
+    let mut program = ProgramBuilder::new(call.ranks);
+    let (counts, plan) = (Counts::Same(bytes), Some(plan));
+    let number =
+        program.collective(Collective { call: call.collective.into(), comm: 0, root: call.root, counts, plan });
+    for rank in (0..call.ranks).map(RankId) {
+        let mut calls = program.sequence(rank.0);
+        let offset = starts(rank);
+        if offset > Time::ZERO {
+            calls.push(Op::calc(offset));
+        }
+        calls.push(Op::collective(number));
+        program.finish_rank(calls);
+    }
+    program.build()
 }
 
 /// Converts a pattern to a program under an injection rule. Cost: proportional to its messages, in time and
@@ -71,7 +102,7 @@ pub fn as_program(
     }
     let starts = start_offsets(seed, jitter);
     let mut program = ProgramBuilder::new(ranks);
-    let barrier = Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0) };
+    let barrier = Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0), plan: None };
     let barrier = (injection == Injection::Barrier).then(|| program.collective(barrier));
     for rank in (0..ranks).map(RankId) {
         let mut calls = program.sequence(rank.0);

@@ -597,6 +597,7 @@ mod tests {
                 comm: 0,
                 root: 9,
                 counts: Counts::Same(8),
+                plan: None,
             });
             for rank in 0..2 {
                 let mut rank = program.sequence(rank);

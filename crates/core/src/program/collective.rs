@@ -1,6 +1,7 @@
 //! Communicators, collective operations, and the interface that turns a collective into messages.
 
 use super::Op;
+use crate::collective::{Operation, Plan};
 use crate::ids::RankId;
 
 /// Ranks of a communicator.
@@ -70,6 +71,24 @@ pub enum CollectiveCall {
     Exscan,
 }
 
+impl From<Operation> for CollectiveCall {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Barrier => Self::Barrier,
+            Operation::Bcast => Self::Bcast,
+            Operation::Reduce => Self::Reduce,
+            Operation::Allreduce => Self::Allreduce,
+            Operation::Gather | Operation::Gatherv => Self::Gather,
+            Operation::Scatter | Operation::Scatterv => Self::Scatter,
+            Operation::Allgather | Operation::Allgatherv => Self::Allgather,
+            Operation::Alltoall | Operation::Alltoallv => Self::Alltoall,
+            Operation::ReduceScatter | Operation::ReduceScatterBlock => Self::ReduceScatter,
+            Operation::Scan => Self::Scan,
+            Operation::Exscan => Self::Exscan,
+        }
+    }
+}
+
 impl CollectiveCall {
     /// Name of the non-blocking variant: `ibcast`.
     pub fn background_name(self) -> &'static str {
@@ -111,6 +130,8 @@ pub struct Collective {
     pub root: u32,
     /// Amount of data.
     pub counts: Counts,
+    /// Algorithm with its parameters; the choice for all programs (`[collectives]`) if absent.
+    pub plan: Option<Plan>,
 }
 
 /// Turns a collective into point-to-point operations.

@@ -87,7 +87,8 @@ fn combining(bytes: u64, rate: Option<Bandwidth>) -> Option<Time> {
 impl Expand for Expander {
     fn steps(&self, collective: &Collective, group: &Communicator, me: u32, steps: &mut Vec<Op>) {
         let call = self.call(collective, group);
-        let expansion = Expansion::of(&call, self.spec.plan(&call));
+        let plan = collective.plan.unwrap_or_else(|| self.spec.plan(&call));
+        let expansion = Expansion::of(&call, plan);
         let rate = self.spec.combine.as_ref().map(|rate| **rate);
         let with = |peer: u32| Envelope { peer: group.world_rank(peer), tag: 0, comm: collective.comm };
         let start = steps.len();
@@ -96,6 +97,7 @@ impl Expand for Expander {
             let here = (steps.len() - start) as u32;
             match step {
                 Step::Send { to, bytes } => steps.push(Op::send(with(to), bytes)),
+                Step::Post { to, bytes } => steps.push(Op::send(with(to), bytes).marked(Op::POSTED)),
                 Step::Receive { from, bytes } => steps.push(Op::recv(with(from), bytes)),
                 Step::Exchange { to, send_bytes, from, receive_bytes } => {
                     steps.push(Op::irecv(with(from), receive_bytes).marked(Op::WITHIN_CALL));

@@ -56,7 +56,7 @@ pub mod collectives {
     pub use crate::collective::*;
 }
 
-pub use as_program::as_program;
+pub use as_program::{as_program, call_as_program};
 pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
 pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};
 pub use gaussian_elimination::{GaussianElimination, PivotSearch, Swap};

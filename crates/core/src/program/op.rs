@@ -59,7 +59,7 @@ impl OpKind {
 pub struct Op {
     /// Kind of the operation.
     pub kind: OpKind,
-    /// Marks: [`Op::WITHIN_CALL`], [`Op::OPEN_SOURCE`], [`Op::OPEN_TAG`].
+    /// Marks: [`Op::WITHIN_CALL`], [`Op::OPEN_SOURCE`], [`Op::OPEN_TAG`], [`Op::POSTED`].
     pub marks: u8,
     /// Processor of the rank that executes it (in a graph; else 0).
     pub cpu: u8,
@@ -153,6 +153,8 @@ impl Op {
     pub const OPEN_SOURCE: u8 = 2;
     /// Set if the program left the tag open: `tag` is the tag in the recorded run.
     pub const OPEN_TAG: u8 = 4;
+    /// Set if a blocking send returns once it is posted, while its bytes may still be leaving the node.
+    pub const POSTED: u8 = 8;
 
     const fn new(kind: OpKind) -> Self {
         Self { kind, marks: 0, cpu: 0, nic: 0, peer: 0, tag: 0, arg: 0, size: 0 }
@@ -253,6 +255,12 @@ impl Op {
     #[inline]
     pub fn is_within_call(&self) -> bool {
         self.marks & Self::WITHIN_CALL != 0
+    }
+
+    /// Returns true for a send that returns once it is posted.
+    #[inline]
+    pub fn is_posted(&self) -> bool {
+        self.marks & Self::POSTED != 0
     }
 
     /// Duration of a calculation.

@@ -107,7 +107,9 @@ impl Walk<'_> {
             (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => {
                 self.step_over_recv_wait(&activity, transfer)
             }
-            (ActivityKind::SendWait, Some(transfer)) if self.history.is_of_pattern() => {
+            (ActivityKind::SendWait, Some(transfer))
+                if self.history.is_of_pattern() || activity.begin >= transfer.leave =>
+            {
                 self.step_over_send_wait(&activity, transfer)
             }
             // The rank waited at a barrier for a rank that had nothing to send.
@@ -162,8 +164,9 @@ impl Walk<'_> {
     /// Steps back over a wait for a message of the rank's own that was under way until now.
     fn step_over_send_wait(&mut self, activity: &Activity, transfer: &Transfer) {
         let activity = Activity { op: transfer.op.unwrap_or(activity.op), ..*activity };
-        self.step(PathKind::Rank(ActivityKind::SendWait), self.rank, transfer.called, &activity);
-        self.go(self.rank, transfer.called);
+        let since = if self.history.is_of_pattern() { transfer.called } else { transfer.leave };
+        self.step(PathKind::Rank(ActivityKind::SendWait), self.rank, since, &activity);
+        self.go(self.rank, since);
     }
 
     fn step_over_activity(&mut self, activity: &Activity) {

@@ -97,9 +97,10 @@ fn waited_for(history: &History, activity: &Activity) -> Option<(RankId, Time)> 
             let called = transfer.filter(|transfer| transfer.src == peer).map_or(activity.end, |found| found.called);
             Some((peer, called.max(activity.begin).min(activity.end)))
         }
-        // Waits for a late receiver; a message of a pattern is only under way.
+        // Waits for a late receiver; a message that has left, or of a pattern, is only under way.
         ActivityKind::SendWait => {
-            transfer.filter(|found| found.waited && found.dst == peer).map(|_| (peer, activity.end))
+            let is_late = |found: &&Transfer| found.waited && found.dst == peer && activity.begin < found.leave;
+            transfer.filter(is_late).map(|_| (peer, activity.end))
         }
         _ => None,
     }

@@ -36,6 +36,9 @@ pub struct BlockingSpec {
     /// Bytes of the last packet of a message, which is stored and forwarded at each link behind the rest
     /// (default 1500 B; 0 B for none).
     pub packet_size: Located<Bytes>,
+    /// Number of queues of a source, for nodes with several interfaces: as many of its messages are under way at once,
+    /// in the order in which they are posted (default 1).
+    pub source_queues: Located<u32>,
 }
 
 /// Queues of a link.
@@ -54,7 +57,13 @@ pub enum BlockingChannels {
 
 impl Default for BlockingSpec {
     fn default() -> Self {
-        Self { channels: None, tolerance: 0.2.into(), renewal: 0.2.into(), packet_size: Bytes::PACKET.into() }
+        Self {
+            channels: None,
+            tolerance: 0.2.into(),
+            renewal: 0.2.into(),
+            packet_size: Bytes::PACKET.into(),
+            source_queues: 1.into(),
+        }
     }
 }
 
@@ -82,9 +91,20 @@ impl BlockingSpec {
                     .help("0.2 is the default; 0 works rates out whenever a message comes or goes"),
             );
         }
+        if !(1..=MOST_QUEUES).contains(&*self.source_queues) {
+            let message = format!("a source cannot have {} queues", *self.source_queues);
+            mistakes.push(
+                Diagnostic::new("wrong-value", message)
+                    .at_value(&self.source_queues)
+                    .label(format!("a number from 1 to {MOST_QUEUES} is expected")),
+            );
+        }
         mistakes
     }
 }
+
+/// Largest number of queues of a source.
+const MOST_QUEUES: u32 = 64;
 
 /// Smallest tolerance; below it the solver would chase rounding errors.
 const LEAST_TOLERANCE: f64 = 1e-9;

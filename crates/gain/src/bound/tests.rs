@@ -33,7 +33,7 @@ impl Random {
 fn program(random: &mut Random, ranks: u32) -> Program {
     let mut program = ProgramBuilder::new(ranks);
     program.places_in("event");
-    let world = Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(64) };
+    let world = Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(64), plan: None };
     let sum = program.collective(world);
     let mut sequences: Vec<_> = (0..ranks).map(|rank| program.sequence(rank)).collect();
     let mut places = vec![0; ranks as usize];

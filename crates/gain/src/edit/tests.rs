@@ -253,8 +253,13 @@ fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
 #[test]
 fn a_broadcast_goes_on_in_the_background() {
     let mut builder = ProgramBuilder::new(2);
-    let number =
-        builder.collective(Collective { call: CollectiveCall::Bcast, comm: 0, root: 0, counts: Counts::Same(8) });
+    let number = builder.collective(Collective {
+        call: CollectiveCall::Bcast,
+        comm: 0,
+        root: 0,
+        counts: Counts::Same(8),
+        plan: None,
+    });
     for (rank, before, behind) in [(0, 0.0, 20.0), (1, 4.0, 30.0)] {
         let mut ops = builder.sequence(rank);
         ops.push_at(Op::calc(us(before)), 1);
@@ -466,8 +471,13 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
 #[test]
 fn what_blocks_now_is_complete_where_it_is_now_also_in_one_that_does_not() {
     let mut builder = ProgramBuilder::new(1);
-    let sum =
-        builder.collective(Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(8) });
+    let sum = builder.collective(Collective {
+        call: CollectiveCall::Allreduce,
+        comm: 0,
+        root: 0,
+        counts: Counts::Same(8),
+        plan: None,
+    });
     let mut rank = builder.sequence(0);
     let first = rank.push_at(Op { kind: OpKind::Icollective, ..Op::collective(sum) }, 1);
     rank.push_at(Op::calc(us(2.0)), 2);

@@ -18,7 +18,7 @@ fn cost(expansion: &Expansion, rank: u32) -> Cost {
     let mut cost = Cost::default();
     for step in expansion.steps(rank) {
         match step {
-            Step::Send { bytes, .. } | Step::StartSend { bytes, .. } => {
+            Step::Send { bytes, .. } | Step::Post { bytes, .. } | Step::StartSend { bytes, .. } => {
                 cost.messages += 1;
                 cost.bytes += bytes;
             }

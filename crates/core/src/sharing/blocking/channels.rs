@@ -17,6 +17,8 @@ pub struct Channels {
     pub shared: Vec<bool>,
     /// By link: its rank in the order in which routes ascend.
     pub ranks: Vec<u32>,
+    /// Number of queues of a source; 0 is taken as 1.
+    pub source_queues: u32,
 }
 
 /// Rule by which messages change channels.

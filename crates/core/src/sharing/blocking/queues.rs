@@ -24,8 +24,8 @@ pub(super) struct Link {
     pub capacity: f64,
     /// By virtual channel: the queue behind it.
     pub fifos: Vec<u32>,
-    /// The queue of messages that start on it, if messages from elsewhere cross it, too.
-    pub source: u32,
+    /// The queues of messages that start on it, if messages from elsewhere cross it, too.
+    pub sources: Vec<u32>,
     /// Claims of queues on it.
     pub claims: Vec<u32>,
     /// Set when its levels have to be computed again.
@@ -116,7 +116,7 @@ impl Queues {
         let link = |&capacity| Link {
             capacity,
             fifos: Vec::new(),
-            source: NONE,
+            sources: Vec::new(),
             claims: Vec::new(),
             is_stale: false,
             drift: 0.0,
@@ -147,6 +147,15 @@ impl Queues {
         fifo
     }
 
+    /// Returns the queue with this number in front of a link.
+    fn source(&mut self, link: u32, queue: u32) -> u32 {
+        while self.links[link as usize].sources.len() <= queue as usize {
+            let source = self.new_fifo(link);
+            self.links[link as usize].sources.push(source);
+        }
+        self.links[link as usize].sources[queue as usize]
+    }
+
     /// Returns another link on which the queue has a claim, if this is the last flow of its turn.
     pub(super) fn other_link_of(&self, Hop { turn, claim, .. }: Hop) -> Option<u32> {
         let claims = &self.fifos[self.claims[claim as usize].fifo as usize].claims;
@@ -163,15 +172,15 @@ impl Queues {
         hops.clear();
         let known = self.fifos.len();
         let shared = channels.has_source(links[0]);
-        let first = match shared {
-            false => self.fifo(links[0], lanes[0]),
-            true if self.links[links[0] as usize].source == NONE => {
-                let source = self.new_fifo(links[0]);
-                self.links[links[0] as usize].source = source;
-                source
+        let mut first = NONE;
+        for queue in 0..channels.source_queues.max(1) {
+            let fifo = if shared { self.source(links[0], queue) } else { self.fifo(links[0], lanes[0] + queue) };
+            let starts = |fifo: u32| self.fifos[fifo as usize].starts.len();
+            first = if first == NONE || starts(fifo) < starts(first) { fifo } else { first };
+            if starts(first) == 0 {
+                break;
             }
-            true => self.links[links[0] as usize].source,
-        };
+        }
         let is_fresh = first as usize >= known;
         let (mut at, mut before) = (first, (!shared).then_some(links[0]));
         for (&link, &lane) in links.iter().zip(lanes).skip(usize::from(!shared)) {

@@ -125,6 +125,7 @@ impl Play {
             closing: (0..all).map(|_| random.below(4) == 0).collect(),
             ranks: (0..all as u32).collect(),
             shared: (0..all).map(|link| link >= hosts as usize).collect(),
+            source_queues: 1,
         };
         let problem = Problem { capacities, channels, flows: Vec::new() };
         Self { random, problem, active: vec![None; 2 * hosts as usize] }
@@ -215,7 +216,7 @@ fn no_link_carries_more_than_it_can_after_a_solve() {
 fn drains(policy: &Blocking) -> BTreeMap<Queue, f64> {
     let mut drains = BTreeMap::new();
     for (link, state) in policy.queues.links.iter().enumerate() {
-        let source = (state.source != queues::NONE).then_some((SOURCE, state.source));
+        let source = state.sources.first().map(|&source| (SOURCE, source));
         let known = (0..).zip(state.fifos.iter().copied()).filter(|&(_, fifo)| fifo != queues::NONE).chain(source);
         drains.extend(known.map(|(lane, fifo)| ((link as u32, lane), policy.queues.fifos[fifo as usize].drain)));
     }

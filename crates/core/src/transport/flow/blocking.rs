@@ -16,7 +16,8 @@ use crate::units::{Bandwidth, Time};
 /// Messages as flows whose rates are computed again some time after a change.
 ///
 /// A source sends one message after the other, in the order in which they are posted. Of the messages that
-/// start on one link the first is in the network, and the next one follows when its last byte has left.
+/// start on one link the first is in the network, and the next one follows when its last byte has left. With k queues
+/// the first k are in the network.
 ///
 /// A message of b bytes whose narrowest link carries c takes `b / c` alone. When it comes or goes, rates
 /// become *due* `renewal` times that later, unless they are due earlier; all changes until then are taken
@@ -39,6 +40,8 @@ pub struct BlockingFlows {
     sharing: Box<dyn RenewedSharing>,
     /// By link: the messages that start there and have not left, in the order in which they were posted.
     sources: IdVec<LinkId, VecDeque<Posted>>,
+    /// Number of messages of a source that are in the network at once.
+    queues: usize,
     /// Number of messages in the network.
     count: usize,
     capacities: IdVec<LinkId, f64>,
@@ -96,12 +99,13 @@ impl BlockingFlows {
         let tolerance = *spec.tolerance;
         let sharing: Box<dyn RenewedSharing> = match spec.channels {
             Some(BlockingChannels::Voq) => Box::new(VirtualOutput::new(capacities.clone(), tolerance)),
-            written => Box::new(Blocking::new(capacities.clone(), channels(fabric, router, written), tolerance)),
+            _ => Box::new(Blocking::new(capacities.clone(), channels(fabric, router, spec), tolerance)),
         };
         let capacities: IdVec<LinkId, f64> = capacities.into_iter().collect();
         Self {
             sharing,
             sources: capacities.iter().map(|_| VecDeque::new()).collect(),
+            queues: *spec.source_queues as usize,
             count: 0,
             carried: Carried::new(&capacities),
             started: Vec::new(),
@@ -126,8 +130,9 @@ impl BlockingFlows {
     /// Returns the rate of a message under way \[B/s\]; 0 while it waits at its source.
     #[cfg(test)]
     pub(super) fn rate(&self, flow: FlowId) -> f64 {
-        let is_first = self.sources[self.first[flow.0 as usize]][0].flow == flow.0;
-        if is_first { self.sharing.rate(flow.0) } else { 0.0 }
+        let source = &self.sources[self.first[flow.0 as usize]];
+        let is_inside = source.iter().take(self.queues).any(|posted| posted.flow == flow.0);
+        if is_inside { self.sharing.rate(flow.0) } else { 0.0 }
     }
 
     /// Returns the least capacity on a route \[B/s\].
@@ -154,14 +159,16 @@ impl BlockingFlows {
         self.note(flow as usize);
     }
 
-    /// Takes the first message of its source out of the network, and puts the next one into it.
+    /// Takes a message out of the network, and puts the next one of its source into it.
     fn leave(&mut self, flow: u32) {
         let source = self.first[flow as usize];
         self.sharing.remove(flow);
         self.count -= 1;
         self.note(flow as usize);
-        self.sources[source].pop_front();
-        if let Some(next) = self.sources[source].front_mut() {
+        let posted = &mut self.sources[source];
+        let place = posted.iter().position(|posted| posted.flow == flow);
+        place.and_then(|place| posted.remove(place));
+        if let Some(next) = self.sources[source].get_mut(self.queues - 1) {
             let (next, links) = (next.flow, std::mem::take(&mut next.links));
             self.enter(next, &links);
         } else {
@@ -182,7 +189,8 @@ impl BlockingFlows {
 
 /// Returns the channels of a link, as the packet models have them: channels of rings only where routes need
 /// no others.
-fn channels(fabric: &Fabric, router: &dyn Router, written: Option<BlockingChannels>) -> Channels {
+fn channels(fabric: &Fabric, router: &dyn Router, spec: &BlockingSpec) -> Channels {
+    let (written, queues) = (spec.channels, *spec.source_queues);
     let links = fabric.links();
     let rings = fabric.family().rings();
     let in_rings = router.channel_order() == ChannelOrder::Rings && !rings.is_empty();
@@ -198,6 +206,7 @@ fn channels(fabric: &Fabric, router: &dyn Router, written: Option<BlockingChanne
         closing: vec![false; links.len()],
         shared: links.iter().map(|link| link.role != LinkRole::Injection).collect(),
         ranks: if in_rings { Vec::new() } else { Steps::ranks(router, fabric) },
+        source_queues: queues,
     };
     for ring in rings {
         channels.rings[ring.link.0 as usize] = ring.dimension;
@@ -234,7 +243,7 @@ impl Transport for BlockingFlows {
         links.clear();
         links.extend(route.iter().map(|link| link.0));
         let source = &mut self.sources[route[0]];
-        if source.is_empty() {
+        if source.len() < self.queues {
             source.push_back(Posted { flow: flow.0, links: Box::default() });
             self.enter(flow.0, &links);
         } else {
@@ -256,7 +265,7 @@ impl Transport for BlockingFlows {
             return self.tails.remove(flow.0);
         }
         let source = &mut self.sources[self.first[flow.0 as usize]];
-        if source[0].flow != flow.0 {
+        if source.iter().take(self.queues).all(|posted| posted.flow != flow.0) {
             return source.retain(|posted| posted.flow != flow.0);
         }
         match self.started.iter().position(|&started| started == flow.0) {
