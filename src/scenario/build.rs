@@ -101,13 +101,13 @@ impl Sections {
         let mut placement = None;
         if let Section::Is(WorkloadSpec::Pattern(workload), at) = &self.workload
             && workload.knows_fabric()
-            && let ranks = workload.ranks().unwrap_or(routed.fabric.nodes())
+            && let ranks = workload.ranks().unwrap_or(routed.fabric.nodes().saturating_mul(self.per_node()))
             && ranks > 0
         {
             placement = Some(self.placement(routed, ranks, Some(*at), notes)?.1);
         }
         let places = placement.as_ref().map(Placement::as_slice);
-        self.work(&OnFabric { places, ..routed.ground() }, notes)
+        self.work(&OnFabric { places, per_node: self.per_node(), ..routed.ground() }, notes)
     }
 
     fn placement(
@@ -119,15 +119,21 @@ impl Sections {
     ) -> Option<(PlacementSpec, Placement)> {
         let spec = self.placement.or(|| PlacementSpec::Regular(RegularSpec {}))?;
         let at = self.placement.span().or(at);
-        let placement = notes.build(at, |sources| spec.build(ranks, &routed.fabric, self.seed(), sources))?;
+        let placement =
+            notes.build(at, |sources| spec.build((ranks, self.per_node()), &routed.fabric, self.seed(), sources))?;
         Some((spec, placement))
+    }
+
+    /// Returns the largest number of ranks on a node.
+    pub fn per_node(&self) -> u32 {
+        self.ranks_per_node.get().map_or(1, |per_node| per_node.get())
     }
 
     /// Places `ranks` ranks on a fabric, and checks that transport and policy fit it. By default ranks are in
     /// order. Mistakes are shown at `at` if the ranks do not fit.
     pub fn place(&self, routed: RoutedFabric, ranks: u32, at: Option<Span>, notes: &mut Notes) -> Option<System> {
         let (spec, placement) = self.placement(&routed, ranks, at, notes)?;
-        let written = Specifications { placement: Some(spec), ..Specifications::default() };
+        let written = Specifications { placement: Some(spec), per_node: self.per_node(), ..Specifications::default() };
         Some(self.on_network(routed, placement, written, notes))
     }
 

@@ -14,8 +14,9 @@ use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 
 /// Tables and keys that a scenario can have.
-pub const KEYS: [&str; 18] = [
+pub const KEYS: [&str; 19] = [
     "seed",
+    "ranks-per-node",
     "resolution",
     "topology",
     "link",

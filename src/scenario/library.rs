@@ -150,7 +150,10 @@ impl Shelf {
     /// Returns true if an entry sets this key of a scenario. If a complete scenario is named, only the part
     /// that was asked for is taken.
     pub(super) fn sets_key(self, key: &str) -> bool {
-        let is_run = matches!(key, "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution");
+        let is_run = matches!(
+            key,
+            "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution" | "ranks-per-node"
+        );
         match self {
             Self::Topologies => key != "node" && !is_run,
             Self::Machines => matches!(key, "node" | "link" | "topology" | "routing"),

@@ -118,6 +118,12 @@ impl std::fmt::Debug for Loader {
 }
 
 impl Loader {
+    /// `--ranks-per-node N`: up to this number of ranks on each node.
+    #[must_use]
+    pub fn ranks_per_node(self, ranks: &str) -> Self {
+        self.set("--ranks-per-node", &format!("ranks-per-node={ranks}"))
+    }
+
     /// Creates a loader without texts.
     pub fn new() -> Self {
         Self::default()

@@ -1,5 +1,6 @@
 //! From tables to specifications: every mistake of form is reported at its place.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -32,6 +33,8 @@ use crate::units::Time;
 pub(super) struct Sections {
     #[serde(skip)]
     pub seed: Section<u64>,
+    /// Largest number of ranks on a node.
+    pub ranks_per_node: Section<Located<NonZeroU32>>,
     pub resolution: Section<Located<Time>>,
     pub topology: Section<TopologySpec>,
     pub link: Section<LinkSpec>,
@@ -94,6 +97,7 @@ pub(super) fn sections_without_requirements(
     let mut reader = Reader { table, diagnostics, incomplete };
     Sections {
         seed: reader.value("seed"),
+        ranks_per_node: reader.value("ranks-per-node"),
         resolution: reader.value("resolution"),
         topology: reader.choice("topology"),
         link: reader.value("link"),

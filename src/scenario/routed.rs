@@ -28,7 +28,7 @@ pub struct RoutedFabric {
 impl RoutedFabric {
     /// Returns the fabric in the form that patterns need.
     pub fn ground(&self) -> OnFabric<'_> {
-        OnFabric { fabric: &self.fabric, router: &*self.router, places: None }
+        OnFabric { fabric: &self.fabric, router: &*self.router, places: None, per_node: 1 }
     }
 
     /// Returns a network with one rank on each node in order and exact max-min fairness between flows.

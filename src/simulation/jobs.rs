@@ -286,7 +286,7 @@ impl Simulated for JobsWork {
                 nodes = joint.in_order(index, &network.fabric, system.seed(), sources)?;
             }
             let on = system.network().filter(|_| !nodes.is_empty()).map(|network| OnNodes {
-                fabric: OnFabric { fabric: &network.fabric, router: &*network.router, places: None },
+                fabric: OnFabric { fabric: &network.fabric, router: &*network.router, places: None, per_node: 1 },
                 nodes: &nodes,
             });
             let ground: &dyn FabricInfo = on.as_ref().map_or(&ranks, |on| on);

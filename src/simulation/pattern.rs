@@ -224,7 +224,7 @@ impl Simulated for PatternWork {
             && (spec.depends_on_seed() || spec.knows_fabric())
         {
             let places = Some(network.placement.as_slice());
-            let ground = OnFabric { fabric: &network.fabric, router: &*network.router, places };
+            let ground = OnFabric { fabric: &network.fabric, router: &*network.router, places, per_node: 1 };
             work.pattern = spec.build(&ground, system.seed(), sources)?;
         }
         // Paths of messages fit one placement.

@@ -247,6 +247,7 @@ impl Simulated for ProgramWork {
             fabric: &network.fabric,
             router: &*network.router,
             places: Some(network.placement.as_slice()),
+            per_node: 1,
         });
         let ground: &dyn FabricInfo = on.as_ref().map_or(&ranks, |on| on);
         self.with_seed_among(ground, system.seed(), sources)

@@ -48,6 +48,8 @@ pub(crate) struct Specifications {
     pub topology: Option<TopologySpec>,
     pub routing: Option<RoutingSpec>,
     pub placement: Option<PlacementSpec>,
+    /// Largest number of ranks on a node; 0 is taken as 1.
+    pub per_node: u32,
     /// Placements of several jobs, in place of `placement`.
     pub joint: Option<Joint>,
     pub faults: Option<FaultsSpec>,
@@ -60,6 +62,7 @@ pub(crate) struct Specifications {
 #[serde(rename_all = "kebab-case")]
 struct ScenarioFile<'a> {
     seed: u64,
+    ranks_per_node: Option<u32>,
     resolution: Option<Time>,
     topology: Option<&'a TopologySpec>,
     routing: Option<&'a RoutingSpec>,
@@ -242,7 +245,7 @@ impl System {
             }
         }
         if let Some(placement) = self.written.placement.as_ref().filter(|placement| placement.depends_on_seed()) {
-            let ranks = network.placement.len() as u32;
+            let ranks = (network.placement.len() as u32, self.written.per_node.max(1));
             *network = network.with_placement(placement.build(ranks, &network.fabric, seed, sources)?);
         }
         if let Some(joint) = self.written.joint.as_ref().filter(|joint| joint.depends_on_seed()) {
@@ -350,6 +353,7 @@ impl System {
         let network = self.network.as_ref();
         let file = ScenarioFile {
             seed: self.seed,
+            ranks_per_node: Some(self.written.per_node).filter(|&per_node| per_node > 1),
             resolution: network.map(|network| network.resolution).filter(|resolution| *resolution > Time::ZERO),
             topology: self.written.topology.as_ref(),
             routing: self.written.routing.as_ref(),

@@ -127,6 +127,9 @@ pub struct SystemArgs {
     /// by-group[:random], nodes (0-7,12) or a CSV file `rank,node`.
     #[arg(long, value_name = "RULE|FILE")]
     pub placement: Option<String>,
+    /// Place up to this number of ranks on each node; they share its links (default 1).
+    #[arg(long, value_name = "N")]
+    pub ranks_per_node: Option<String>,
     /// Sharing of a link among messages: max-min (exact, the default), equal-share, redistribute, blocking
     /// (input queues with head-of-line blocking).
     #[arg(long, value_name = "POLICY")]
@@ -153,10 +156,11 @@ pub struct SystemArgs {
 impl SystemArgs {
     /// Adds the options to the texts of a scenario.
     pub fn on(&self, loader: Loader) -> Loader {
-        let options: [(_, Set); 7] = [
+        let options: [(_, Set); 8] = [
             (&self.machine, Loader::machine),
             (&self.topology, Loader::topology),
             (&self.placement, Loader::placement),
+            (&self.ranks_per_node, Loader::ranks_per_node),
             (&self.sharing, Loader::sharing),
             (&self.transport, Loader::transport),
             (&self.routing, Loader::routing),

@@ -117,28 +117,39 @@ impl PlacementSpec {
         self.names_nodes() || is_whole
     }
 
-    /// Places `ranks` ranks on the nodes of the fabric.
+    /// Places `ranks` ranks on the nodes of the fabric, up to `per_node` on each. Rules place nodes, and ranks of
+    /// consecutive numbers fill a node. Files name the node of each rank.
     ///
     /// # Errors
-    /// Fails if there are more ranks than nodes, or if the file has a mistake.
+    /// Fails if the ranks do not fit on the nodes, or if the file has a mistake.
     pub fn build(
         &self,
-        ranks: u32,
+        (ranks, per_node): (u32, u32),
         fabric: &Arc<Fabric>,
         seed: u64,
         sources: &mut Sources,
     ) -> Result<Placement, Vec<Diagnostic>> {
-        if ranks > fabric.nodes() {
+        let nodes = ranks.div_ceil(per_node);
+        if nodes > fabric.nodes() {
             let ranks = count(ranks.into(), "rank does not fit", "ranks do not fit");
             let nodes = count(fabric.nodes().into(), "node", "nodes");
-            let message = format!("{ranks} on the {nodes} of `{}`", fabric.name());
+            let each = if per_node > 1 { format!(", {per_node} on each") } else { String::new() };
+            let message = format!("{ranks} on the {nodes} of `{}`{each}", fabric.name());
             return Err(vec![
                 Diagnostic::new("too-many-ranks", message)
-                    .help("take a larger fabric or fewer ranks; each rank needs a node of its own"),
+                    .help("take a larger fabric or fewer ranks, or place more ranks on a node (`ranks-per-node`)"),
             ]);
         }
-        let place = PlacementRequest { ranks, fabric, is_free: &|_| true, stream: "placement", seed, job: None };
-        self.place_on_free_nodes(place, sources)
+        if let Self::File(spec) = self {
+            return Ok(spec.nodes((ranks as usize, per_node), fabric, None, sources)?.into());
+        }
+        let place = PlacementRequest { ranks: nodes, fabric, is_free: &|_| true, stream: "placement", seed, job: None };
+        let places = self.place_on_free_nodes(place, sources)?;
+        if per_node == 1 {
+            return Ok(places);
+        }
+        let filled = places.iter().flat_map(|&node| std::iter::repeat_n(node, per_node as usize));
+        Ok(filled.take(ranks as usize).collect())
     }
 
     /// Places ranks on free nodes of the fabric, as if there were no other nodes. There must be enough of
@@ -189,7 +200,7 @@ impl PlacementSpec {
             Self::RoundRobin(spec) => Ok(units::take_in_turns(ranks, &free_of(spec.over.all(fabric)?)).into()),
             Self::ByLeaf(spec) => whole(Unit::Leaf, spec.order, &spec.seed),
             Self::ByGroup(spec) => whole(Unit::Group, spec.order, &spec.seed),
-            Self::File(spec) => Ok(spec.nodes(ranks, fabric, job, sources)?.into()),
+            Self::File(spec) => Ok(spec.nodes((ranks, 1), fabric, job, sources)?.into()),
             Self::Nodes(spec) => spec.build(ranks, fabric),
         }
     }

@@ -1,6 +1,7 @@
 //! The schema, generated from the types.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use schemars::schema_for;
 use serde::Serialize;
@@ -30,6 +31,10 @@ struct ScenarioFile {
     /// Seed of everything random (default 1).
     #[serde(default = "first_seed")]
     seed: u64,
+    /// Number of ranks on each node, which share its links (default 1). Rules of placement fill one node after the
+    /// other. Messages within a node take no time on the fabric.
+    #[serde(default = "one_rank")]
+    ranks_per_node: NonZeroU32,
     /// Smallest step of simulated time (default 0 s; only to reproduce published results).
     #[serde(default)]
     resolution: Located<Time>,
@@ -87,6 +92,10 @@ struct ScenarioFile {
 }
 
 /// Returns the default seed for the schema; the seed of a file is read separately.
+fn one_rank() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
 fn first_seed() -> u64 {
     crate::system::System::SEED
 }

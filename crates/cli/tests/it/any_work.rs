@@ -101,6 +101,30 @@ fn collectives_as_patterns_combine_at_the_given_rate() {
 }
 
 #[test]
+fn ranks_of_one_node_share_its_links() {
+    let desk =
+        Desk::new().file("two.csv", "rank,node\n0,1\n1,0\n2,1\n").file("three.csv", "rank,node\n0,1\n1,1\n2,1\n");
+    let run = |words: &str| makespan_us(&desk, &format!("run -t crossbar:nodes=10,bandwidth=1GB/s {words}"));
+    // 27 of 29 others are on other nodes, and three ranks share a port: 27 x 3 messages of 20 us.
+    let words = "-p all-to-all-linear --size 20KB --ranks-per-node 3";
+    assert_eq!((run(words), run("-p all-to-all-linear --size 20KB")), (27.0 * 3.0 * 20.0, 9.0 * 20.0));
+    assert_eq!(run(&format!("{words} --ranks 3")), 0.0);
+    // Rank 0 sends to rank 1 on another node, rank 2 to rank 0 on its own one.
+    assert_eq!(run("-p ring --ranks 3 --placement two.csv --ranks-per-node 2"), 20.0);
+    desk.hayase(&format!("run -t crossbar-64 {words} -o r.json -q")).assert().success();
+    assert_eq!(makespan_us(&desk, "run r.json"), makespan_us(&desk, &format!("run -t crossbar-64 {words}")));
+    for (words, mistake) in [
+        ("--placement three.csv --ranks 3 --ranks-per-node 2", "three.csv:4:3"),
+        ("--placement three.csv --ranks 3", "three.csv:3:3"),
+        ("--ranks 31 --ranks-per-node 3", "31 ranks do not fit on the 10 nodes of `crossbar N=10`, 3 on each"),
+        ("--ranks-per-node 0", "a whole number from 1"),
+    ] {
+        let said = desk.hayase(&format!("run -t crossbar:nodes=10,bandwidth=1GB/s -p ring {words}")).assert().code(2);
+        assert!(said.stderr().contains(mistake), "{words}: {}", said.stderr());
+    }
+}
+
+#[test]
 fn every_injection_rule_plays_every_all_to_all_to_its_end() {
     let desk = Desk::new().file("nodes.toml", NODES);
     for pattern in ["all-to-all-simple-spread", "all-to-all-bruck", "all-to-all-linear"] {

@@ -142,6 +142,8 @@ Scenario:
       --placement <RULE|FILE>  Placement of ranks on nodes: regular, random, block,
                                round-robin[:group], by-leaf[:random], by-group[:random], nodes
                                (0-7,12) or a CSV file `rank,node`
+      --ranks-per-node <N>     Place up to this number of ranks on each node; they share its links
+                               (default 1)
       --sharing <POLICY>       Sharing of a link among messages: max-min (exact, the default),
                                equal-share, redistribute, blocking (input queues with head-of-line
                                blocking)

@@ -109,7 +109,7 @@ fn play(
     let workload: PatternSpec = crate::reading::from_toml(workload).unwrap();
     let pattern = workload.build(&fabric.nodes(), 1, &mut sources).unwrap();
     let placement: Placement =
-        PlacementSpec::parse(placement).build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+        PlacementSpec::parse(placement).build((pattern.ranks(), 1), &fabric, 1, &mut sources).unwrap();
     let mut player = PatternPlayer::new(pattern, injection, Time::ZERO, 1);
     let flows = Flows::new(&fabric, &*router, sharing, player.load().one_at_a_time);
     let mut transport =
@@ -152,7 +152,7 @@ fn deliveries(
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
     let pattern =
         crate::reading::from_toml::<PatternSpec>(workload).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
-    let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+    let placement = PlacementSpec::parse("regular").build((pattern.ranks(), 1), &fabric, 1, &mut sources).unwrap();
     let mut player = PatternPlayer::new(pattern, injection, jitter, 1);
     let flows = Flows::new(&fabric, &*router, &SharingSpec::default(), player.load().one_at_a_time);
     let mut transport = if lock_step { flows } else { flows.without_lock_step() };
@@ -268,7 +268,7 @@ fn blocks_of_several_sizes_are_passed_on_as_if_played() {
             .unwrap()
             .build(&fabric.nodes(), 1, &mut sources)
             .unwrap();
-        let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+        let placement = PlacementSpec::parse("regular").build((pattern.ranks(), 1), &fabric, 1, &mut sources).unwrap();
         let work = pattern.lockstep().unwrap();
         let Some(sent) = &work.passed_on else { continue };
         uneven += 1;
@@ -302,7 +302,7 @@ fn blocks_that_meet_are_played() {
     let ring = "allreduce = { algorithm = \"ring\", size = \"11 B\" }";
     let pattern =
         crate::reading::from_toml::<PatternSpec>(ring).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
-    let placement = PlacementSpec::parse("random").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+    let placement = PlacementSpec::parse("random").build((pattern.ranks(), 1), &fabric, 1, &mut sources).unwrap();
     let steps = Steps::new(&fabric, &*router, &placement, pattern.lockstep().unwrap(), StepSync::Even).unwrap();
     assert_eq!(steps.pass_on(&|_| 1, &mut ()), None);
 }

@@ -13,6 +13,11 @@ pub trait FabricInfo {
     /// Number of nodes.
     fn nodes(&self) -> u32;
 
+    /// Number of ranks with which each node has as many as it can.
+    fn most_ranks(&self) -> u32 {
+        self.nodes()
+    }
+
     /// Returns the group of each node, from 0 without gaps; `None` if groups are unknown.
     fn groups(&self) -> Option<Vec<u32>> {
         None

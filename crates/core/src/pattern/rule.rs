@@ -22,9 +22,9 @@ pub(super) struct BuildContext<'a> {
 }
 
 impl BuildContext<'_> {
-    /// Returns the number of ranks: as written, else the number of nodes.
+    /// Returns the number of ranks: as written, else as many as fit on all nodes.
     pub fn ranks(&self, written: Option<Located<u32>>) -> Result<u32, Vec<Diagnostic>> {
-        let ranks = written.unwrap_or_else(|| self.fabric.nodes().into());
+        let ranks = written.unwrap_or_else(|| self.fabric.most_ranks().into());
         let limits = |message: String| {
             vec![
                 Diagnostic::new("bad-ranks", message)

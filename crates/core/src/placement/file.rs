@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 use crate::ids::NodeId;
 use crate::reading::csv::{self, Column};
+use crate::units::count;
 
 /// `[placement.file]`: a CSV file `rank,node` that names each rank once. For several jobs one file
 /// `job,rank,node` may place all of them.
@@ -21,20 +22,20 @@ const NODE: usize = 1;
 const JOB: usize = 2;
 
 impl FileSpec {
-    /// Returns the node of each rank. For several jobs, `job` is the position of one among all names, and its
+    /// Returns the node of each rank, with up to `per_node` ranks on a node. For several jobs, `job` is the position of one among all names, and its
     /// ranks are returned.
     pub(super) fn nodes(
         &self,
-        ranks: usize,
+        (ranks, per_node): (usize, u32),
         fabric: &Fabric,
         job: Option<(usize, &[&str])>,
         sources: &Sources,
     ) -> Result<Vec<NodeId>, Vec<Diagnostic>> {
         let input = sources.open(&self.path).map_err(|diagnostic| vec![diagnostic])?;
         let file = input.name().to_owned();
-        // Node of each rank and rank of each node, each with its line (0: none yet).
+        // Node of each rank and last rank of each node, each with its line (0: none yet), and ranks of each node.
         let mut node_of = vec![(NodeId(0), 0); ranks];
-        let mut rank_on = vec![0; fabric.nodes() as usize];
+        let mut rank_on = vec![(0, 0); fabric.nodes() as usize];
         csv::read(input, &COLUMNS, |row| {
             if !is_meant(row, job) {
                 return;
@@ -46,12 +47,14 @@ impl FileSpec {
             if at.1 != 0 {
                 let diagnostic = Diagnostic::new("duplicate-rank", format!("rank {rank} has a node already"));
                 row.mistake(RANK, diagnostic.label(format!("line {} places it on node {}", at.1, at.0)));
-            } else if *on != 0 {
-                let diagnostic = Diagnostic::new("duplicate-node", format!("node {node} has a rank already"));
-                row.mistake(NODE, diagnostic.label(format!("line {on} places one on it")));
+            } else if on.1 == per_node {
+                let has = count(per_node.into(), "rank", "ranks");
+                let diagnostic = Diagnostic::new("duplicate-node", format!("node {node} has {has} already"));
+                let diagnostic = diagnostic.label(format!("line {} places one on it", on.0));
+                row.mistake(NODE, diagnostic.help("several ranks share a node with `ranks-per-node`"));
             } else {
                 *at = (NodeId(node), row.line());
-                *on = row.line();
+                *on = (row.line(), on.1 + 1);
             }
         })?;
         let missing: Vec<usize> = (0..ranks).filter(|&rank| node_of[rank].1 == 0).collect();

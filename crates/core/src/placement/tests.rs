@@ -50,7 +50,7 @@ fn mixed() -> Arc<Fabric> {
 
 fn nodes(spec: &PlacementSpec, ranks: u32, fabric: &Arc<Fabric>) -> Result<Vec<u32>, String> {
     let mut sources = Sources::default();
-    spec.build(ranks, fabric, 1, &mut sources)
+    spec.build((ranks, 1), fabric, 1, &mut sources)
         .map(|placement| placement.iter().map(|node| node.0).collect())
         .map_err(|diagnostics| Invalid { diagnostics, sources }.lines())
 }
@@ -106,7 +106,7 @@ fn from_file(content: &[u8], ranks: u32) -> Result<Vec<u32>, String> {
 fn a_file_places_each_rank_once() {
     assert_eq!(from_file(b"node,rank\n5,1\n0,0\n# two more\n3, 2\n", 3), Ok(vec![0, 5, 3]));
     insta::assert_snapshot!(from_file(b"rank,node\n0,0\n1,0\n0,2\n2,6\n3,1\nx,\n", 3).unwrap_err(), @"
-    FILE:3:3: node 0 has a rank already (line 2 places one on it)
+    FILE:3:3: node 0 has 1 rank already (line 2 places one on it); several ranks share a node with `ranks-per-node`
     FILE:4:1: rank 0 has a node already (line 2 places it on node 0)
     FILE:5:3: there is no node 6 (nodes are numbered from 0 to 5)
     FILE:6:1: there is no rank 3 (ranks are numbered from 0 to 2)

@@ -15,11 +15,17 @@ pub struct OnFabric<'a> {
     pub router: &'a dyn Router,
     /// Node of each rank; `None` if each rank is on the node of its number.
     pub places: Option<&'a [NodeId]>,
+    /// Largest number of ranks on a node.
+    pub per_node: u32,
 }
 
 impl FabricInfo for OnFabric<'_> {
     fn nodes(&self) -> u32 {
         self.fabric.nodes()
+    }
+
+    fn most_ranks(&self) -> u32 {
+        self.fabric.nodes().saturating_mul(self.per_node)
     }
 
     fn groups(&self) -> Option<Vec<u32>> {

@@ -42,7 +42,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let now: Vec<u32> = placement.iter().map(|node| node.0).collect();
     let mut starts = vec![now.clone()];
     for spec in [PlacementSpec::Block(BlockSpec::default()), PlacementSpec::RoundRobin(RoundRobinSpec::default())] {
-        if let Ok(built) = spec.build(ranks, fabric, 0, &mut Sources::default()) {
+        if let Ok(built) = spec.build((ranks, 1), fabric, 0, &mut Sources::default()) {
             starts.push(built.iter().map(|node| node.0).collect());
         }
     }

@@ -50,7 +50,7 @@ fn try_build(lines: &str, ranks: u32, on: &dyn FabricInfo) -> Result<Arc<dyn Pat
 
 /// Builds an all-to-all of ranks on these nodes of a fabric.
 fn build(lines: &str, nodes: &[NodeId], (fabric, router): &(Arc<Fabric>, Arc<dyn Router>)) -> Arc<dyn Pattern> {
-    let on = OnFabric { fabric, router: &**router, places: Some(nodes) };
+    let on = OnFabric { fabric, router: &**router, places: Some(nodes), per_node: 1 };
     try_build(lines, nodes.len() as u32, &on).unwrap_or_else(|wrong| panic!("{lines} on {fabric}: {wrong:?}"))
 }
 
@@ -210,7 +210,7 @@ fn the_best_order_on_a_full_tree_sends_at_full_bandwidth() {
 #[test]
 fn the_best_order_suits_ranks_on_the_first_nodes() {
     let (fabric, router) = routed(TORUS);
-    let on = OnFabric { fabric: &fabric, router: &*router, places: None };
+    let on = OnFabric { fabric: &fabric, router: &*router, places: None, per_node: 1 };
     for ranks in [1, 5, 16] {
         let pattern = try_build(&ordered("auto"), ranks, &on).unwrap();
         assert_eq!(pattern.order().unwrap().tried.len(), 8);
@@ -235,7 +235,7 @@ fn several_messages_a_pair_keep_the_order() {
     assert_eq!((once.name, twice.name), ("slot", "node"));
     assert!(twice.tried.iter().all(|(name, _)| *name != "slot"));
     assert_eq!(twice.tried[0].1, 2.0 * once.tried[0].1);
-    let on = OnFabric { fabric: &on.0, router: &*on.1, places: Some(&all[..20]) };
+    let on = OnFabric { fabric: &on.0, router: &*on.1, places: Some(&all[..20]), per_node: 1 };
     let mistakes = try_build(&format!("{}; messages = 2", ordered("slot")), 20, &on).unwrap_err();
     assert_eq!(mistakes.len(), 1);
     assert_eq!(mistakes[0].message, "order \"slot\" has empty turns here, and so one message a pair");
@@ -256,7 +256,7 @@ fn mistakes(lines: &str, on: &dyn FabricInfo) -> Vec<String> {
 #[test]
 fn orders_that_have_no_meaning_are_refused() {
     let (fabric, router) = routed(TREE);
-    let tree = OnFabric { fabric: &fabric, router: &*router, places: None };
+    let tree = OnFabric { fabric: &fabric, router: &*router, places: None, per_node: 1 };
     for order in BY_COORDINATES {
         let told = format!("'{order}': order \"{order}\" follows coordinates, and this fabric has none");
         for on in [&tree as &dyn FabricInfo, &64] {
@@ -293,9 +293,9 @@ fn barriers_without_a_barrier_cost_nothing() {
 fn each_barrier_between_two_rounds_takes_its_cost() {
     let (fabric, router) = routed(TREE);
     for (order, ranks) in [("node", 54), ("slot", 54), ("slot", 50)] {
-        let placed = PlacementSpec::parse("random").build(ranks, &fabric, 1, &mut Sources::default());
+        let placed = PlacementSpec::parse("random").build((ranks, 1), &fabric, 1, &mut Sources::default());
         let placement: Placement = placed.unwrap();
-        let on = OnFabric { fabric: &fabric, router: &*router, places: Some(placement.as_slice()) };
+        let on = OnFabric { fabric: &fabric, router: &*router, places: Some(placement.as_slice()), per_node: 1 };
         let lines = format!("size = '1 KB'; ranks = {ranks}; {}; injection = 'barrier'", ordered(order));
         let spec = spec("all-to-all", &lines);
         let run = |cost: Time| {
