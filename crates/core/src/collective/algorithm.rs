@@ -43,6 +43,8 @@ choice! {
         Bruck = "bruck",
         /// Neighbours exchange pairs of blocks, with either side in turn.
         NeighborExchange = "neighbor-exchange",
+        /// Blocks travel P/2 ... 2, 1 ranks on, the large messages to near ranks.
+        Sparbit = "sparbit",
         /// Exchanges with one partner after the other, `r xor p` if P is a power of two.
         Pairwise = "pairwise",
         /// Messages go to the p-th next rank in step p.
@@ -91,7 +93,7 @@ impl Algorithm {
             Operation::Gatherv => &[A::Linear, A::LinearNonblocking, A::LinearSync],
             Operation::Scatterv => &[A::Linear, A::LinearNonblocking],
             Operation::Allgather | Operation::Allgatherv => {
-                &[A::RecursiveDoubling, A::Bruck, A::Ring, A::NeighborExchange, A::Linear]
+                &[A::RecursiveDoubling, A::Bruck, A::Ring, A::NeighborExchange, A::Sparbit, A::Linear]
             }
             Operation::Alltoall => &[A::Bruck, A::Pairwise, A::SimpleSpread, A::Scattered, A::Linear],
             Operation::Alltoallv => &[A::Pairwise, A::SimpleSpread, A::Scattered, A::Linear],

@@ -22,6 +22,30 @@ pub(super) enum AllgatherAlgorithm {
     /// Source: Chen, Zhang, Zhang, Yuan, "Performance evaluation of allgather algorithms on terascale Linux
     /// cluster with fast Ethernet", HPC Asia 2005.
     NeighborExchange,
+    /// At distances P/2 ... 2, 1 (of the next power of two) a rank sends every second multiple of twice the distance of
+    /// the blocks that it has to the rank that far after: ceil(log2 P) rounds for every P, the large messages to near
+    /// ranks. The blocks of a round are one message here.
+    ///
+    /// Source: Loch, Koslovski, "Sparbit: a new logarithmic-cost and data locality-aware MPI Allgather algorithm",
+    /// 2021 (arXiv 2109.08751); Open MPI, `coll_base_allgather.c`.
+    Sparbit,
+}
+
+/// Returns the distance and the number of blocks of a round of [`AllgatherAlgorithm::Sparbit`].
+fn sparbit(ranks: u32, step: u32) -> Option<(u32, u32)> {
+    let rounds = ceil_log2(ranks);
+    let even = ranks.trailing_zeros();
+    let shortened = (!(ranks >> even) | 1) << even;
+    let mut blocks = 1;
+    for round in 0..rounds {
+        let distance = 1 << (rounds - 1 - round);
+        let left_out = u32::from(distance & shortened == distance);
+        if round == step {
+            return Some((distance, blocks - left_out));
+        }
+        blocks = 2 * blocks - left_out;
+    }
+    None
 }
 
 /// An allgather. Blocks of a scattered broadcast vector are numbered from the root on.
@@ -63,6 +87,24 @@ impl Rounds for Allgather {
                 let (to, from) = (minus(me, distance), plus(me, distance));
                 Some(exchange(to, (me, count), from, (from, count)))
             }
+            AllgatherAlgorithm::Sparbit => {
+                let (distance, count) = sparbit(ranks, step)?;
+                let stride = u64::from(distance) * 2;
+                // The last block of a descending list is the first of an ascending one.
+                let first = |place: u32| {
+                    let back = u64::from(count).saturating_sub(1) * stride % u64::from(ranks);
+                    minus(place, back as u32)
+                };
+                let blocks = |place: u32| Data::Cyclic { first: first(place), stride: 2 * distance, count };
+                let (to, from) = (plus(me, distance), minus(me, distance));
+                Some(Action::Exchange {
+                    to: plus(to, self.root),
+                    sent: blocks(me),
+                    from: plus(from, self.root),
+                    received: blocks(from),
+                    then: ReceivedUse::Keep,
+                })
+            }
             AllgatherAlgorithm::NeighborExchange => {
                 if step >= ranks / 2 {
                     return None;
@@ -102,7 +144,9 @@ impl Rounds for Allgather {
     fn rounds(&self) -> u64 {
         u64::from(match self.algorithm {
             AllgatherAlgorithm::Ring => self.ranks - 1,
-            AllgatherAlgorithm::RecursiveDoubling | AllgatherAlgorithm::Bruck => ceil_log2(self.ranks),
+            AllgatherAlgorithm::RecursiveDoubling | AllgatherAlgorithm::Bruck | AllgatherAlgorithm::Sparbit => {
+                ceil_log2(self.ranks)
+            }
             AllgatherAlgorithm::NeighborExchange => self.ranks / 2,
         })
     }

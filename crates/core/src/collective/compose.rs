@@ -182,6 +182,7 @@ fn allgather(call: &Call, plan: Plan) -> Phases {
         A::RecursiveDoubling => AllgatherAlgorithm::RecursiveDoubling,
         A::Bruck => AllgatherAlgorithm::Bruck,
         A::NeighborExchange => AllgatherAlgorithm::NeighborExchange,
+        A::Sparbit => AllgatherAlgorithm::Sparbit,
         A::Linear => {
             let gather =
                 Linear { direction: Direction::Gather, posting: RootPosting::Blocking, ranks, root: 0, layout };

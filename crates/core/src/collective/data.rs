@@ -9,12 +9,19 @@ pub(super) enum Data {
     Blocks { first: u32, count: u32 },
     /// Every `stride`-th block of the layout from `first` on.
     Strided { first: u32, stride: u32 },
+    /// `count` blocks of the layout, `stride` apart from `first` on, continuing from its start after the last.
+    Cyclic { first: u32, stride: u32, count: u32 },
     /// The block of `src` for `dst` in an all-to-all.
     Pair { src: u32, dst: u32 },
     /// All-to-all by Bruck's algorithm: the blocks at the sender's places whose number has bit `bit` set.
     /// Before the exchange of a bit, place i of rank r holds the block that goes from `r - (i mod 2^bit)` to
     /// that rank plus i.
     Places { sender: u32, bit: u32 },
+}
+
+/// Returns the `count` blocks of a [`Data::Cyclic`] in a layout of `blocks` blocks.
+pub fn cyclic(first: u32, stride: u32, count: u32, blocks: u32) -> impl Iterator<Item = u32> {
+    (0..u64::from(count)).map(move |at| ((u64::from(first) + at * u64::from(stride)) % u64::from(blocks)) as u32)
 }
 
 impl Data {

@@ -1,6 +1,6 @@
 //! Actions of each rank as a function of rank and index, and their rounds.
 
-use super::data::{Data, ReceivedUse};
+use super::data::{Data, ReceivedUse, cyclic};
 use super::fold::Butterfly;
 use super::layout::Layout;
 
@@ -164,6 +164,9 @@ pub(super) trait Rounds {
             // Blocks that are taken this way have one size.
             Data::Strided { first, stride } => {
                 u64::from((layout.blocks() - first).div_ceil(stride)) * layout.bytes(first, 1)
+            }
+            Data::Cyclic { first, stride, count } => {
+                cyclic(first, stride, count, layout.blocks()).map(|block| layout.bytes(block, 1)).sum()
             }
             Data::Token | Data::Pair { .. } | Data::Places { .. } => 0,
         }

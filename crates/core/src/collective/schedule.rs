@@ -6,7 +6,7 @@ use super::algorithm::Plan;
 use super::alltoall::at_places;
 use super::call::{Call, Operation};
 use super::compose;
-use super::data::Data;
+use super::data::{Data, cyclic};
 use super::expansion::Expansion;
 use super::phase::Phase;
 
@@ -190,6 +190,9 @@ impl Schedule {
             Data::Blocks { first, count } => {
                 let all = phase.layout().map_or(1, |layout| layout.blocks());
                 (0..count).map(|by| (first + by) % all).collect()
+            }
+            Data::Cyclic { first, stride, count } => {
+                cyclic(first, stride, count, phase.layout().map_or(1, |layout| layout.blocks())).collect()
             }
             Data::Strided { first, stride } => {
                 let all = phase.layout().map_or(1, |layout| layout.blocks());

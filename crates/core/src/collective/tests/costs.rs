@@ -127,6 +127,7 @@ fn allgathers_cost_a_rank_p_minus_one_blocks_in_as_many_rounds_as_the_literature
             let in_rounds = |messages| Cost { messages, bytes: 10 * (p - 1), combined: 0, steps: messages };
             assert_eq!(of(Algorithm::Ring), in_rounds(p - 1));
             assert_eq!(of(Algorithm::Bruck), in_rounds(log2_up(ranks)));
+            assert_eq!(of(Algorithm::Sparbit), in_rounds(log2_up(ranks)));
             if ranks.is_power_of_two() {
                 assert_eq!(of(Algorithm::RecursiveDoubling), in_rounds(log2_up(ranks)));
             }

@@ -2,7 +2,7 @@
 
 use super::execution::{Act, Cargo, Script};
 use crate::collective::alltoall::at_places;
-use crate::collective::data::Data;
+use crate::collective::data::{Data, cyclic};
 use crate::collective::phase::Phase;
 use crate::collective::rounds::Action;
 use crate::collective::{Call, Expansion, Operation};
@@ -62,6 +62,11 @@ impl<'a> Calls<'a> {
             Data::Blocks { first, count } => {
                 let ranges = phase.layout().expect("blocks have a layout").ranges(first, count);
                 ranges.into_iter().flatten().map(|slot| slot as usize).collect()
+            }
+            Data::Cyclic { first, stride, count } => {
+                let layout = phase.layout().expect("blocks have a layout");
+                let blocks = cyclic(first, stride, count, layout.blocks());
+                blocks.flat_map(|block| layout.ranges(block, 1)).flatten().map(|slot| slot as usize).collect()
             }
             Data::Strided { first, stride } => {
                 let layout = phase.layout().expect("blocks have a layout");
