@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 
-use super::files::names;
+use super::files::{kind_of, names};
 use super::options::{Offer, OutputArgs, Writes};
 use super::scenario::SystemArgs;
 use super::{End, Failure, Voice, asked, complain, progress, typed};
@@ -110,6 +110,12 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     };
     let Schedule { report, plan, network, .. } = &made;
     let fabric = &*network.fabric;
+    let needs_plan = |path: &&PathBuf| kind_of(path, OFFER.names).is_ok_and(|kind| kind != "x.json");
+    if let (None, Some(path)) = (plan, args.out.output.iter().find(needs_plan)) {
+        let reason = report.no_schedule.as_deref().unwrap_or("its messages are too many to be listed");
+        let message = format!("there is no plan for `{}`: {reason}", path.display());
+        return Err(Diagnostic::new("no-plan", message).help("-o x.json has the optimum alone").into());
+    }
     let files = args.out.open(&OFFER)?;
     let writes = |write: &dyn Fn(&Plan, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| match plan {
         Some(plan) => write(plan, w),
@@ -152,8 +158,15 @@ fn picture(made: &Schedule, plan: &Plan, root: u32) -> String {
         LinkLoad { utilisation, bytes, delay_s: 0.0 }
     };
     let loads: Vec<LinkLoad> = bytes.iter_ids().map(load).collect();
-    let data = if of_root { format!("trees of rank {root}") } else { "all messages".to_owned() };
-    let title = format!("{} of {} ranks, {data}", made.report.operation, plan.ranks);
+    let data = match plan.operation {
+        _ if of_root => format!("trees of rank {root}"),
+        PlanOperation::Broadcast | PlanOperation::Scatter | PlanOperation::Gather => format!("root {root}"),
+        _ => "all messages".to_owned(),
+    };
+    let (operation, size) = (&made.report.operation, Bytes(made.report.size_bytes));
+    let method = made.report.method.as_deref().unwrap_or_default();
+    let makespan = Time::from_seconds(time_s);
+    let title = format!("{operation} of {} ranks, {size}, by {method}: {data}, makespan {makespan}", plan.ranks);
     svg::link_loads(fabric, &loads, &fabric.to_string(), &title)
 }
 

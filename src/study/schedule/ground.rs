@@ -10,6 +10,8 @@ pub(super) struct RankGraph<'a> {
     pub graph: Graph,
     /// Fabric link of each link.
     pub of_link: Vec<LinkId>,
+    /// True if the graph has each link in the opposite direction.
+    pub is_reversed: bool,
 }
 
 impl<'a> RankGraph<'a> {
@@ -38,7 +40,20 @@ impl<'a> RankGraph<'a> {
                 links.push((from, to, bandwidth));
             }
         }
-        Some(Self { fabric, graph: Graph { compute: nodes.len() as u32, vertices, links }, of_link })
+        Some(Self {
+            fabric,
+            graph: Graph { compute: nodes.len() as u32, vertices, links },
+            of_link,
+            is_reversed: false,
+        })
+    }
+
+    /// Returns the graph with each link in the opposite direction: a reduction to a root along it is a broadcast.
+    pub fn reversed(&self) -> Self {
+        let Graph { compute, vertices, ref links } = self.graph;
+        let links = links.iter().map(|&(from, to, bandwidth)| (to, from, bandwidth)).collect();
+        let graph = Graph { compute, vertices, links };
+        Self { graph, is_reversed: !self.is_reversed, of_link: self.of_link.clone(), fabric: self.fabric }
     }
 
     /// Returns for each link the one in the opposite direction: the k-th of parallel links for the k-th. Returns

@@ -8,13 +8,13 @@ mod plan;
 mod trees;
 mod turns;
 
-use crate::collective::{Algorithm, Call, Operation, Plan as Choice};
+use crate::collective::{Algorithm, Call, Operation, Plan as Choice, Schedule as CallSchedule};
 use crate::columns::Columns;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::network::{Network, NetworkParts};
-use crate::optimum::trees::{Error, Ratio};
+use crate::optimum::trees::{Error, Ratio, bound};
 use crate::optimum::{FlowNetwork, Volumes};
 use crate::report::{SCHEDULE_SCHEMA, ScheduleReport, ScheduleRow, WorstCut};
 use crate::scenario::Loader;
@@ -218,7 +218,7 @@ impl Ground<'_> {
 /// The texts describe no network with ranks, the request does not fit it, or a run deadlocks.
 pub fn schedule(base: &Loader, request: &Request, control: Control<'_>) -> Result<Schedule, SweepError> {
     let ranks = request.ranks.map_or_else(String::new, |ranks| format!("ranks = {ranks}\n"));
-    let probe = format!("[workload.all-to-all]\nalgorithm = \"linear\"\nsize = \"{} B\"\n{ranks}", request.size);
+    let probe = format!("[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"{} B\"\n{ranks}", request.size);
     let scenario = base.clone().over("<schedule>", probe).load_pattern()?;
     let network = scenario.system().network().ok_or_else(|| Invalid::from(without_network()))?;
     let nodes: Vec<NodeId> = network.placement.iter().copied().collect();
@@ -271,7 +271,7 @@ fn without_network() -> Diagnostic {
 }
 
 fn check_request(ground: &Ground<'_>) -> Result<(), Invalid> {
-    let Request { operation, method, root, size, ref sizes, .. } = *ground.request;
+    let Request { operation, method, root, size, trees, chunks, ref sizes, .. } = *ground.request;
     let ranks = ground.ranks();
     let wrong = |message: String, help: &str| Err(Diagnostic::new("wrong-value", message).help(help).into());
     if ranks < 2 {
@@ -285,6 +285,12 @@ fn check_request(ground: &Ground<'_>) -> Result<(), Invalid> {
             Method::ALL.iter().filter(|(_, other)| other.suits(operation)).map(|(name, _)| *name).collect();
         let message = format!("method \"{}\" makes no schedule of {}", method.name(), operation.name());
         return wrong(message, &format!("take {}", names.join(", ")));
+    }
+    let has_trees = !matches!(operation, PlanOperation::AllToAll | PlanOperation::Scatter | PlanOperation::Gather);
+    for (option, is_given) in [("--trees", trees.is_some()), ("--chunks", chunks.is_some())] {
+        if is_given && !has_trees {
+            return wrong(format!("{option} has no meaning for {}", operation.name()), "leave it out");
+        }
     }
     if let Some(sizes) = sizes {
         let largest = sizes.iter().map(|row| row.0.max(row.1)).max();
@@ -329,18 +335,28 @@ fn along_trees(ground: &Ground<'_>, report: &mut ScheduleReport) -> Result<Resul
         let mistake = Diagnostic::new("wrong-choice", "two ranks share a node, and trees need a node for each rank");
         return Err(mistake.help("take a placement with one rank on each node").into());
     };
+    // A reduce-scatter is an all-gather on the links in the opposite direction.
+    let is_even = graph.opposite().is_some();
+    let graph = if operation == PlanOperation::ReduceScatter && !is_even { graph.reversed() } else { graph };
     let mut progress = |_: f64| !ground.control.is_cancelled();
     let router = &*ground.network.router;
     let found = trees::trees(&graph, ground.nodes, router, (operation, root), fixed, &mut progress);
-    let found = found.map_err(|error| mistake(error, &graph))?;
+    let mut found = found.map_err(|error| mistake(error, &graph))?;
+    let mut least = found.least.value();
+    if operation == PlanOperation::AllReduce && !is_even {
+        let back = graph.reversed();
+        let reduction = bound(&back.graph, &mut progress).map_err(|error| mistake(error, &back))?;
+        least = (least + reduction.time.value()) / 2.0;
+        found.forest = Err("links differ in their two directions, so trees cannot be reversed".to_owned());
+    }
     // Seconds for one byte of each rank become those of the whole operation.
     let scale = match operation {
         PlanOperation::AllReduce => 2.0 * size as f64 / f64::from(ranks),
         PlanOperation::Broadcast => size as f64 / f64::from(ranks),
         _ => size as f64,
     };
-    report.optimum_s = found.least.value() * scale;
-    report.optimum_exact = found.time <= found.least.value() * (1.0 + 1e-9);
+    report.optimum_s = least * scale;
+    report.optimum_exact = found.forest.is_ok() && found.time <= least * (1.0 + 1e-9);
     report.optimum_proof = proof(&found, ranks);
     if operation == PlanOperation::AllReduce {
         report.optimum_proof += ", twice: reduce-scatter, then all-gather, with equal shares";
@@ -481,7 +497,7 @@ fn algorithms(ground: &Ground<'_>) -> Vec<(String, String)> {
     let call = Call::equal(call_of, ranks, size).rooted(root).of_usual_elements();
     let suits = |algorithm: &&Algorithm| {
         let plan = Choice::of(&call, **algorithm);
-        let messages = if **algorithm == Algorithm::Ring { u64::from(ranks).pow(2) } else { u64::from(ranks) };
+        let messages = CallSchedule::of(&call, plan).rounds().saturating_mul(ranks.into());
         plan.algorithm == **algorithm && messages <= MOST_SIMULATED
     };
     let with_root = if call_of.has_root() { format!("root = {root}\n") } else { String::new() };

@@ -107,7 +107,7 @@ fn closed_forms(ground: &RankGraph<'_>, nodes: &[NodeId], router: &dyn Router) -
         router.route(nodes[from as usize], nodes[to as usize], &mut links);
         links.iter().map(|link: &LinkId| numbers[link.index()]).collect()
     };
-    if router.choice().is_some() || fabric.failed().is_some() {
+    if router.choice().is_some() || fabric.failed().is_some() || ground.is_reversed {
         return Vec::new();
     }
     let in_order = nodes.iter().enumerate().all(|(rank, node)| node.index() == rank);
@@ -155,13 +155,15 @@ pub(super) fn tree_plan(
     let weight = weight_of.iter().copied().max().unwrap_or(1).max(1);
     let blocks = if operation == PlanOperation::Broadcast { 1 } else { u64::from(ranks) };
     let most = (MOST_MESSAGES / edges.max(1)).clamp(1, u64::from(CHUNKS_PER_DEPTH * depth.max(1)));
-    let most = most.min(bytes / (blocks * weight).max(1)).clamp(1, u64::from(u32::MAX) / (blocks * weight).max(1));
+    let most =
+        most.min(bytes / (blocks * weight).max(1)).clamp(1, (u64::from(u32::MAX) / (blocks * weight).max(1)).max(1));
     let chunks = chunks.unwrap_or_else(|| usual_chunks(depth, latency, time, most as u32));
     let units = u64::from(chunks) * weight * blocks;
     if edges * u64::from(chunks) > 16 * MOST_MESSAGES || units > u64::from(u32::MAX) {
         return Err(format!("{} messages are too many for one plan", edges * u64::from(chunks)));
     }
     let opposite = match operation {
+        PlanOperation::ReduceScatter if ground.is_reversed => (0..graph.links.len() as u32).collect(),
         PlanOperation::ReduceScatter | PlanOperation::AllReduce => {
             ground.opposite().ok_or("links differ in their two directions, so trees cannot be reversed")?
         }

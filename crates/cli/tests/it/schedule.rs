@@ -161,3 +161,39 @@ fn a_rank_file_gives_rank_order_the_order_of_the_run() {
     let said = desk.hayase(&run("random --order random -o rankfile=ranks.txt")).assert().code(2);
     assert!(said.stderr().contains("no numbering"), "{}", said.stderr());
 }
+
+/// Node 0 sends with 1 GB/s and receives with 2 GB/s.
+const UNEVEN: &str = r#"{"directed": true, "nodes": [{"id": 0, "kind": "node"}, {"id": 1, "kind": "node"},
+ {"id": 2, "kind": "node"}, {"id": "a", "kind": "switch"}],
+ "edges": [{"source": 0, "target": "a", "bandwidth": 1e9}, {"source": "a", "target": 0, "bandwidth": 2e9},
+  {"source": 1, "target": "a", "bandwidth": 4e9}, {"source": "a", "target": 1, "bandwidth": 4e9},
+  {"source": 2, "target": "a", "bandwidth": 4e9}, {"source": "a", "target": 2, "bandwidth": 4e9}]}"#;
+
+#[test]
+fn a_reduce_scatter_is_bound_by_the_bandwidth_out_of_a_node() {
+    let desk = Desk::new().file("uneven.json", UNEVEN);
+    let of = |operation: &str| json(&desk, &format!("schedule {operation} -t ./uneven.json --size 1MB"));
+    // Node 0 receives the blocks of two others, and sends the contributions to their blocks.
+    for (operation, expected) in [("all-gather", 1e-3), ("reduce-scatter", 2e-3)] {
+        let answer = of(operation);
+        assert_near(number(&answer, "/optimum_s"), expected, 1e-12);
+        let simulated = number(&answer, "/simulated_s");
+        assert!(simulated >= expected * (1.0 - 1e-9) && simulated < 1.05 * expected, "{answer}");
+    }
+    // A vector of 1 MB has blocks of a third of that.
+    assert_near(number(&of("all-reduce"), "/optimum_s"), (1e-3 + 2e-3) / 3.0, 1e-12);
+}
+
+#[test]
+fn options_and_files_without_meaning_are_refused() {
+    let desk = Desk::new();
+    for (words, mistake) in [
+        ("all-to-all --chunks 4", "--chunks has no meaning for all-to-all"),
+        ("scatter --trees 4", "--trees has no meaning for scatter"),
+        ("all-gather --chunks 99999999 -o x.csv", "there is no plan for `x.csv`"),
+    ] {
+        let said = desk.hayase(&format!("schedule {words} -t torus-4x4")).assert().code(2);
+        assert!(said.stderr().contains(mistake), "{words}: {}", said.stderr());
+    }
+    assert_eq!(desk.names(), [""; 0]);
+}

@@ -22,8 +22,8 @@ const NODE: usize = 1;
 const JOB: usize = 2;
 
 impl FileSpec {
-    /// Returns the node of each rank, with up to `per_node` ranks on a node. For several jobs, `job` is the position of one among all names, and its
-    /// ranks are returned.
+    /// Returns the node of each rank, with up to `per_node` ranks on a node. For several jobs, `job` is the position of
+    /// one among all names, and its ranks are returned.
     pub(super) fn nodes(
         &self,
         (ranks, per_node): (usize, u32),
