@@ -153,7 +153,7 @@ impl Shelf {
         let is_run = matches!(key, "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution");
         match self {
             Self::Topologies => key != "node" && !is_run,
-            Self::Machines => matches!(key, "node" | "link" | "topology" | "routing"),
+            Self::Machines => matches!(key, "node" | "link" | "collectives" | "topology" | "routing"),
             Self::Patterns => key == "workload" || !is_run && !matches!(key, "node" | "topology" | "link" | "routing"),
             Self::Presets => true,
         }

@@ -41,7 +41,7 @@ impl Runtime<'_> {
 
     /// Starts a send of a sequence, which never asks for a processor.
     pub fn send(&mut self, rank: RankId, key: u32, to: Envelope, op: Op) {
-        let asked = self.protocol.send(rank, key, to, (op.size, op.is_posted()), &mut self.clock);
+        let asked = self.protocol.send(rank, key, to, (op.size, op.is_posted(), op.role()), &mut self.clock);
         debug_assert!(asked.is_none());
     }
 
