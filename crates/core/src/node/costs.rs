@@ -69,6 +69,8 @@ pub struct MessageCosts {
     /// Time that the message occupies the port of either end beyond its time on a fabric: of messages that are
     /// under way at once, each arrives and is received at least this time after the one before.
     pub port: Time,
+    /// Time on a fabric from the departure of the last byte to the end of a send by rendezvous; at most `recv`.
+    pub acknowledgement: Time,
     /// Set if the sender waits for the receiver.
     pub rendezvous: bool,
     /// Part of each [`Phase`] that takes bandwidth of the network, which messages to one rank share.

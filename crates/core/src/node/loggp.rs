@@ -158,6 +158,7 @@ impl CostsByLength for Bands {
             irecv: Time::from_ps(band.irecv),
             wait_recv: Time::from_ps(band.wait),
             port: Time::ZERO,
+            acknowledgement: Time::ZERO,
             rendezvous: self.rendezvous_above.is_some_and(|limit| bytes > limit),
             shared: [Time::ZERO, gap, Time::ZERO],
         }

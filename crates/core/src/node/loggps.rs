@@ -272,6 +272,7 @@ impl Linear {
             irecv: o,
             wait_recv: o,
             port: Time::ZERO,
+            acknowledgement: Time::ZERO,
             rendezvous,
             shared: shared.map(Time::from_ps),
         }

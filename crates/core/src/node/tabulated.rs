@@ -24,7 +24,8 @@ use crate::units::{Bytes, PerByte, Time};
 ///
 /// A ping-pong cannot tell the sender's part of a(n) from the receiver's. The sender has `gap`, and also the time
 /// n G to copy an eager message; the receiver has the rest, and what both directions share. Without `gap` each has
-/// half of a(n).
+/// half of a(n). On a fabric a blocking send above `eager` ends with the receiver's part, so that k of them take
+/// k O(n).
 #[spec]
 pub struct TabulatedSpec {
     /// Gap per byte: the inverse of the rate for which the table has been made.
@@ -69,7 +70,8 @@ impl NodeModel for TabulatedSpec {
             if before.size >= row.size {
                 let message = format!("sizes do not ascend: {} comes after {}", row.size, before.size);
                 mistakes.push(Diagnostic::new("wrong-value", message).at_value(&self.step));
-            } else if row.time.ps() + (row.size.0 - before.size.0) as f64 * self.per_byte.ps() < before.time.ps() - 2.0 {
+            } else if row.time.ps() + (row.size.0 - before.size.0) as f64 * self.per_byte.ps() < before.time.ps() - 2.0
+            {
                 // Times may have been rounded to picoseconds.
                 let message = format!("a message of {} is faster than one of {}", row.size, before.size);
                 let help = "give the longer message at least the time of the shorter one";
@@ -148,6 +150,7 @@ impl CostsByLength for Table {
             gap: Time::from_ps(n * self.wire),
             recv: Time::from_ps(ends - send + shared as f64 * self.per_byte),
             port: Time::from_ps(gap.unwrap_or_default() + n * self.wire),
+            acknowledgement: Time::from_ps(ends - send),
             rendezvous,
             ..MessageCosts::default()
         }

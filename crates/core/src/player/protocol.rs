@@ -250,7 +250,8 @@ impl Protocol {
     pub fn step(&mut self, event: MessageEvent, clock: &mut Clock, ledger: &mut Ledger<'_>) -> RankRequest {
         match event {
             MessageEvent::Leave(message) => return self.leave(message, clock),
-            MessageEvent::Left(message) => return self.left(message, clock.now()),
+            MessageEvent::Left(message) => return self.left(message, clock),
+            MessageEvent::Acknowledged(message) => return self.send_ends(message, clock.now()),
             MessageEvent::Flow(message) => {
                 let &MessageState { dst, flowing, .. } = self.messages.get(message);
                 let work = self.costs_of(message).shared[flowing as usize];
@@ -454,9 +455,17 @@ impl Protocol {
     }
 
     /// Notes that the bytes of a message have left its node.
-    fn left(&mut self, message: u32, now: Time) -> RankRequest {
-        let leaving = std::mem::take(&mut self.messages.get_mut(message).leaving);
-        if leaving { self.send_ends(message, now) } else { RankRequest::Nothing }
+    fn left(&mut self, message: u32, clock: &mut Clock) -> RankRequest {
+        if !std::mem::take(&mut self.messages.get_mut(message).leaving) {
+            return RankRequest::Nothing;
+        }
+        // The message still exists then: its receiver is not done before.
+        let acknowledgement = self.costs_of(message).acknowledgement;
+        if acknowledgement > Time::ZERO {
+            clock.set_message(clock.now() + acknowledgement, MessageEvent::Acknowledged(message));
+            return RankRequest::Nothing;
+        }
+        self.send_ends(message, clock.now())
     }
 
     /// Ends the call that sends a message.

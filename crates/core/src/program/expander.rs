@@ -90,11 +90,11 @@ impl Expand for Expander {
         let plan = collective.plan.unwrap_or_else(|| self.spec.plan(&call));
         let expansion = Expansion::of(&call, plan);
         let rates = self.spec.rates(call.total());
-        // Buffers that the call allocates: for blocks of other ranks, for each vector of a tree, or for all its work.
+        // Buffers that the call allocates: for blocks of other ranks, for each vector of a tree, or for all its work. That
+        // of a gather is charged when it is full and is sent on.
         let holds_others = |bytes: u64| match call.collective {
             Operation::Reduce => plan.algorithm != Algorithm::Linear,
-            Operation::Gather => me != call.root,
-            Operation::Scatter => me != call.root && bytes > call.mean(),
+            Operation::Gather | Operation::Scatter => me != call.root && bytes > call.mean(),
             _ => false,
         };
         let fresh = |bytes: u64| work(bytes, rates.fresh).filter(|_| holds_others(bytes));
@@ -108,11 +108,14 @@ impl Expand for Expander {
         for step in expansion.steps(me) {
             let here = (steps.len() - start) as u32;
             match step {
-                Step::Send { to, bytes } => steps.push(Op::send(with(to), bytes)),
+                Step::Send { to, bytes } => {
+                    steps.extend(fresh(bytes).filter(|_| call.collective == Operation::Gather));
+                    steps.push(Op::send(with(to), bytes));
+                }
                 Step::Post { to, bytes } => steps.push(Op::send(with(to), bytes).marked(Op::POSTED)),
                 Step::Receive { from, bytes } => {
                     steps.push(Op::recv(with(from), bytes));
-                    steps.extend(fresh(bytes));
+                    steps.extend(fresh(bytes).filter(|_| call.collective != Operation::Gather));
                 }
                 Step::Exchange { to, send_bytes, from, receive_bytes } => {
                     steps.push(Op::irecv(with(from), receive_bytes).marked(Op::WITHIN_CALL));
