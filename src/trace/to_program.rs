@@ -466,7 +466,7 @@ impl InCall<'_> {
             (Some(send), Some(receive)) => {
                 let receive = Op { kind: OpKind::Irecv, ..receive }.marked(Op::WITHIN_CALL);
                 let request = self.push(receive);
-                self.push(send.receiving(receive.peer));
+                self.push(send);
                 self.push(Op::wait(request).marked(Op::WITHIN_CALL))
             }
             (Some(op), None) => self.push(op),

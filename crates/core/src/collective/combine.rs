@@ -139,7 +139,7 @@ mod tests {
             "combine = [{ rate = \"1 GB/s\", copy = \"0 GB/s\" }]",
             "combine = [{ to = \"1 KiB\", rate = \"1 GB/s\" }]",
             "combine = [{ rate = \"1 GB/s\" }, { rate = \"1 GB/s\" }]",
-            "combine = [{ to = \"2 B\", rate = \"1 GB/s\" }, { to = \"2 B\", rate = \"1 GB/s\" }, { rate = \"1 GB/s\" }]",
+            "combine = [{ to = \"2 B\", rate = \"1 B/s\" }, { to = \"2 B\", rate = \"1 B/s\" }, { rate = \"1 B/s\" }]",
         ] {
             assert_eq!(spec(wrong).check().len(), 1, "{wrong}");
         }

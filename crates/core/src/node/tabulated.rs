@@ -22,10 +22,10 @@ use crate::units::{Bytes, PerByte, Time};
 /// a(n) is linear in n up to `eager` and linear in log n above. It is constant before the first row and beyond the
 /// last. A message above `eager` leaves when its receive has been called.
 ///
-/// A ping-pong cannot tell the sender's part of a(n) from the receiver's. The sender has `gap`, and also the time
-/// n G to copy an eager message; the receiver has the rest, and what both directions share. Without `gap` each has
-/// half of a(n). On a fabric a blocking send above `eager` ends with the receiver's part, so that k of them take
-/// k O(n).
+/// A ping-pong cannot tell the sender's part of a(n) from the receiver's. Without `gap` each has half of it.
+/// Otherwise the sender has `gap`, and also the time n G to copy an eager message. The receiver has the rest,
+/// and what both directions share; of an eager message only `gap`, and the rest is over when it is there. On a
+/// fabric a blocking send above `eager` ends with the receiver's part, so that k of them take k O(n).
 #[spec]
 pub struct TabulatedSpec {
     /// Gap per byte: the inverse of the rate for which the table has been made.
@@ -144,13 +144,16 @@ impl CostsByLength for Table {
         let gap = self.gaps[usize::from(rendezvous)];
         let copy = if rendezvous { 0.0 } else { n * self.per_byte };
         let send = gap.map_or(ends / 2.0, |gap| (gap + copy).min(ends));
+        let rest = ends - send;
+        // An eager message that has arrived takes its receiver only the gap.
+        let recv = gap.filter(|_| !rendezvous).map_or(rest, |gap| gap.min(rest));
         let shared = if role == Role::Swap { bytes.saturating_sub(self.shared_above) } else { 0 };
         MessageCosts {
             send: Time::from_ps(send),
-            gap: Time::from_ps(n * self.wire),
-            recv: Time::from_ps(ends - send + shared as f64 * self.per_byte),
+            gap: Time::from_ps(n * self.wire + rest - recv),
+            recv: Time::from_ps(recv + shared as f64 * self.per_byte),
             port: Time::from_ps(gap.unwrap_or_default() + n * self.wire),
-            acknowledgement: Time::from_ps(ends - send),
+            acknowledgement: Time::from_ps(rest),
             rendezvous,
             ..MessageCosts::default()
         }
@@ -192,7 +195,7 @@ mod tests {
             [send, gap, recv, port].map(|time| time.ps() / 1e6)
         };
         assert_eq!(parts("", 1000), [4.0, 1.0, 4.0, 1.0]);
-        assert_eq!(parts("gap = \"0.5 us\"", 1000), [1.5, 1.0, 6.5, 1.5]);
+        assert_eq!(parts("gap = \"0.5 us\"", 1000), [1.5, 7.0, 0.5, 1.5]);
         assert_eq!(parts("gap = \"0.5 us\"", 2000), [0.5, 2.0, 7.5, 2.5]);
         assert_eq!(parts("gap = \"0.5 us\"\none-way = \"3 us\"", 2000), [0.5, 2.0, 2.5, 2.5]);
         assert_eq!(parts("gap = \"9 us\"", 1000), [8.0, 1.0, 0.0, 10.0]);

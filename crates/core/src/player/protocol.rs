@@ -82,7 +82,7 @@ struct MessageState {
     /// True if its send ends when its bytes have left the node.
     leaving: bool,
     role: Role,
-    /// Time that it arrives later because of earlier messages of the port.
+    /// Time that it arrives later, because of earlier messages of the port and of its gap on a fabric.
     late: Time,
 }
 
@@ -437,19 +437,18 @@ impl Protocol {
     /// Ends the sender's overhead, so that the message leaves.
     fn leave(&mut self, message: u32, clock: &mut Clock) -> RankRequest {
         let now = clock.now();
+        let costs = self.costs_of(message);
         let found = self.messages.get_mut(message);
         found.times[2] = now;
         let MessageState { src, dst, bytes, leaving, .. } = *found;
         if let Some(port) = &mut self.port {
+            found.late += costs.gap;
             port.send(src, dst, bytes, MessageEvent::Arrive(message));
+        } else if self.shares(dst, Phase::Gap, &costs) {
+            let unshared = costs.gap - costs.shared[Phase::Gap as usize];
+            self.flow(message, Phase::Gap, now + (self.costs.latency + unshared), clock);
         } else {
-            let costs = self.costs_of(message);
-            if self.shares(dst, Phase::Gap, &costs) {
-                let unshared = costs.gap - costs.shared[Phase::Gap as usize];
-                self.flow(message, Phase::Gap, now + (self.costs.latency + unshared), clock);
-            } else {
-                clock.set_message(now + (self.costs.latency + costs.gap), MessageEvent::Arrive(message));
-            }
+            clock.set_message(now + (self.costs.latency + costs.gap), MessageEvent::Arrive(message));
         }
         if leaving { RankRequest::Nothing } else { self.send_ends(message, now) }
     }

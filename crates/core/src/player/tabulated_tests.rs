@@ -32,7 +32,7 @@ fn end(ranks: &[Vec<Op>]) -> f64 {
 fn exchanges(to: u32, from: u32, bytes: u64, steps: u32) -> Vec<Op> {
     let step = |at: u32| {
         let receive = Op::irecv(Envelope::world(from, 0), bytes).marked(Op::WITHIN_CALL);
-        let send = Op::send(Envelope::world(to, 0), bytes).receiving(from);
+        let send = Op::send(Envelope::world(to, 0), bytes);
         [receive, send, Op::wait(3 * at).marked(Op::WITHIN_CALL)]
     };
     (0..steps).flat_map(step).collect()

@@ -390,7 +390,7 @@ impl SequenceBuilder {
     /// operation.
     pub fn sendrecv(&mut self, to: super::Envelope, sent: u64, from: super::Envelope, received: u64) -> u32 {
         let request = self.push(Op::irecv(from, received).marked(Op::WITHIN_CALL));
-        self.push(Op::send(to, sent).receiving(from.peer));
+        self.push(Op::send(to, sent));
         self.push(Op::wait(request).marked(Op::WITHIN_CALL));
         request
     }

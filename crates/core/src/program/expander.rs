@@ -90,8 +90,8 @@ impl Expand for Expander {
         let plan = collective.plan.unwrap_or_else(|| self.spec.plan(&call));
         let expansion = Expansion::of(&call, plan);
         let rates = self.spec.rates(call.total());
-        // Buffers that the call allocates: for blocks of other ranks, for each vector of a tree, or for all its work. That
-        // of a gather is charged when it is full and is sent on.
+        // Buffers that the call allocates: for blocks of other ranks, for each vector of a tree, or for all its work.
+        // That of a gather is charged when it is full and is sent on.
         let holds_others = |bytes: u64| match call.collective {
             Operation::Reduce => plan.algorithm != Algorithm::Linear,
             Operation::Gather | Operation::Scatter => me != call.root && bytes > call.mean(),

@@ -103,7 +103,8 @@ impl StepTable {
         let StepOptions { steps, bandwidth, eager, .. } = self.options;
         let rate = bandwidth.bytes_per_second();
         let mut text = format!(
-            "# Calibrated from {origin}: {} measurements; time / {steps} - n G. Latency and overheads of both ends are one figure.\n\n\
+            "# Calibrated from {origin}: {} measurements; time / {steps} - n G.\n\
+             # Latency and overheads of both ends are one figure.\n\n\
              [node.tabulated]\nG = \"{} ns/B\"\nstep = [\n",
             self.samples,
             1e9 / rate
