@@ -249,7 +249,7 @@ impl Sections {
             let message = format!("messages have no costs at nodes here, but `{}` nodes set these", node.name());
             notes.refuse(message, *span, "leave it out, or use `hayase run`, which plays a pattern as a program");
         }
-        if let Section::Is(_, span) = &self.collectives {
+        if let (Section::Is(_, span), None) = (&self.collectives, notes.links.machine_name()) {
             let message = "patterns have no collectives that [collectives] could be about";
             notes.refuse(message, *span, "leave it out: the pattern has an algorithm already");
         }

@@ -89,7 +89,7 @@ impl Sections {
 
     /// Refuses sections that have no meaning for a farm, or none without a fabric.
     fn check_for_farm(&self, notes: &mut Notes) {
-        if let Section::Is(_, at) = &self.collectives {
+        if let (Section::Is(_, at), None) = (&self.collectives, notes.links.machine_name()) {
             let message = "a master and its workers have no collectives that [collectives] could be about";
             notes.refuse(message, *at, "leave it out");
         }

@@ -156,7 +156,7 @@ impl Shelf {
         );
         match self {
             Self::Topologies => key != "node" && !is_run,
-            Self::Machines => matches!(key, "node" | "link" | "topology" | "routing"),
+            Self::Machines => matches!(key, "node" | "link" | "collectives" | "topology" | "routing"),
             Self::Patterns => key == "workload" || !is_run && !matches!(key, "node" | "topology" | "link" | "routing"),
             Self::Presets => true,
         }

@@ -1,4 +1,4 @@
-//! `hayase calibrate`: LogGPS parameters from measured round trips.
+//! `hayase calibrate`: a machine from measured round trips, from a ping-pong, or from a ring.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use super::options::{Offer, OutputArgs};
 use super::typed::up_to;
 use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
-use hayase::node::calibrate::{self, Options};
-use hayase::units::Bytes;
+use hayase::node::calibrate::{self, Options, StepOptions};
+use hayase::units::{Bandwidth, Bytes};
 use hayase_output::{svg, table};
 
 const CALIBRATE_EXAMPLES: &str = "\
@@ -18,6 +18,8 @@ Examples:
   hayase calibrate rtt.csv
   hayase calibrate rtt.csv --short 8191 --eager 16383 -o my-cluster.toml -o fit.svg
   hayase replay pairwise:ranks=16 -m my-cluster.toml
+  hayase calibrate osu.csv --ping-pong --bandwidth \"12 GB/s\" --eager \"8 KiB\" -o my-cluster.toml
+  hayase calibrate ring.csv --ring 32 --bandwidth \"24.5 GB/s\" -o my-cluster.toml
 
 You supply: rtt.csv (round trips that you measured; examples/guide/rtt.csv of the repository is one)
 
@@ -29,7 +31,10 @@ Files (-o), by name:
 The table has the columns bytes and time. Optional columns are work (computation between the send and the receive of \
 the first rank, default 0) and call (round-trip, or send: a blocking send with a posted receive). Measure many sizes \
 from 0 B to several times the longest eager message, each without work and with work that takes longer than the \
-message.";
+message.
+
+Without round trips, a table of bytes and time is enough for end costs by size ([node.tabulated]): half round trips of \
+a plain ping-pong (--ping-pong), or a ring allgather by the size of a block (--ring).";
 
 /// `hayase calibrate`.
 #[derive(Args, Debug)]
@@ -47,6 +52,17 @@ pub struct CalibrateArgs {
     /// Take this percentile of repeated measurements: 0 is the fastest, 50 the median.
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = up_to::<u8, 100>)]
     pub percentile: u8,
+    /// Times are half round trips, as benchmarks report them: makes a table of end costs by size.
+    #[arg(long, requires = "bandwidth", conflicts_with_all = ["ring", "short"])]
+    pub ping_pong: bool,
+    /// Times are those of a ring allgather of this many ranks, and bytes those of a block: makes a table of end costs
+    /// by size.
+    #[arg(long, value_name = "RANKS", requires = "bandwidth", conflicts_with = "short",
+          value_parser = clap::value_parser!(u32).range(2..))]
+    pub ring: Option<u32>,
+    /// Bandwidth of a port, for --ping-pong and --ring.
+    #[arg(long, value_name = "RATE")]
+    pub bandwidth: Option<String>,
     /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
@@ -56,9 +72,15 @@ const OFFER: Offer<&str> = Offer::new("calibrate", names!["x.toml", "x.json", "x
     .without_csv("parameters are not a table; use --format json")
     .on_one_thread();
 
+const STEPS_OFFER: Offer<&str> = Offer::new("calibrate", names!["x.toml", "x.json"])
+    .without_csv("parameters are not a table; use --format json")
+    .on_one_thread();
+
 /// Fits the parameters, prints them and writes the machine.
 pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
-    args.out.begin(&OFFER)?;
+    let steps = args.ring.map(|ranks| ranks - 1).or(args.ping_pong.then_some(1));
+    let offer = if steps.is_some() { &STEPS_OFFER } else { &OFFER };
+    args.out.begin(offer)?;
     let options = Options {
         short: size(args.short.as_deref(), "--short")?,
         sync: size(args.eager.as_deref(), "--eager")?,
@@ -70,6 +92,23 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
     let invalid = |diagnostics| Invalid { diagnostics, sources: sources.clone() };
     let samples = calibrate::read(input).map_err(invalid)?;
     let of_file = |mistake: Diagnostic| mistake.of_file(&named);
+    if let Some(steps) = steps {
+        let text = args.bandwidth.as_deref().unwrap_or_default();
+        let wrong = |why: String| Diagnostic::new("bad-quantity", format!("--bandwidth: {why}"));
+        let bandwidth: Bandwidth = text.parse().map_err(|error| wrong(format!("{error}")))?;
+        if bandwidth.bytes_per_second() <= 0.0 {
+            return Err(wrong("a port without bandwidth never delivers anything".to_owned()).into());
+        }
+        let options = StepOptions { steps, bandwidth, eager: options.sync, percentile: options.percentile };
+        let found = calibrate::steps(&samples, options).map_err(of_file)?;
+        let title = format!("end costs by size from {}", args.file.display());
+        let machine = found.machine(&args.file.display().to_string());
+        let files = args.out.open(offer)?;
+        let print = || table::steps(&title, &found);
+        args.out.deliver(files, print, &found, &[("x.toml", &|w| w.write_all(machine.as_bytes()))])?;
+        found.advice().into_iter().for_each(|advice| voice.hint(advice));
+        return Ok(End::Done);
+    }
     let found = calibrate::calibrate(&samples, &options).map_err(of_file)?;
     let title = format!("LogGPS parameters from {}", args.file.display());
     let missing = found.missing().join(", ");

@@ -67,7 +67,7 @@ impl FabricArgs {
 /// Settings of every run of a command.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CommonArgs {
-    /// Node model: ideal, loggp, loggps or loggopsim. Its parameters come from the machine or from --set.
+    /// Node model: ideal, loggp, loggps, tabulated or loggopsim. Its parameters come from the machine or from --set.
     #[arg(long, value_name = "MODEL")]
     pub node: Option<String>,
     /// Seed of everything random; with several runs, the seed of the first.

@@ -74,3 +74,62 @@ fn a_wrong_table_is_shown_where_it_is_wrong() {
     let (_, err) = output(&desk, "calibrate none.csv", 2);
     assert!(err.contains("there is no file `none.csv`"), "{err}");
 }
+
+#[test]
+fn a_ring_gives_end_costs_that_predict_it() {
+    // 7 steps of 2 us and 5 us beyond the wire of 1 GB/s.
+    let desk = Desk::new().file("ring.csv", "bytes,time\n1000,21 us\n1 MB,7.035 ms\n");
+    let (out, err) = output(&desk, "calibrate ring.csv --ring 8 --bandwidth 1GB/s --eager 8KiB -o m.toml -o m.json", 0);
+    assert!(out.contains("1,005.000") && err.contains("not identifiable"), "{out}{err}");
+    for (size, time) in [("1000B", "21 us"), ("1MB", "7.035 ms")] {
+        let (out, _) = output(&desk, &format!("run -t crossbar:nodes=8 -p allgather-ring --size {size} -m m.toml"), 0);
+        assert!(out.contains(&format!("predicted     {time}")), "{out}");
+    }
+}
+
+#[test]
+fn a_ping_pong_gives_end_costs_and_a_wrong_one_is_refused() {
+    let desk = Desk::new()
+        .file("pp.csv", "bytes,time\n8,1.5 us\n64,1.4 us\n1 MB,1.1 ms\n")
+        .file("one.csv", "bytes,time\n8,1.5 us\n")
+        .file("work.csv", "bytes,time,work\n8,1.5 us,1 us\n9,2 us,1 us\n");
+    let (out, err) = output(&desk, "calibrate pp.csv --ping-pong --bandwidth 1GB/s -o m.toml", 0);
+    assert!(out.contains("1.436") && err.contains("--eager") && err.contains("--ring"), "{out}{err}");
+    let (out, _) = output(&desk, "check m.toml", 0);
+    assert!(out.contains("nodes tabulated"), "{out}");
+    for (words, said) in [
+        ("pp.csv --ping-pong --bandwidth 0.5GB/s", "faster than"),
+        ("pp.csv --ping-pong --bandwidth 0GB/s", "without bandwidth"),
+        ("pp.csv --ping-pong --bandwidth fast", "--bandwidth"),
+        ("one.csv --ping-pong --bandwidth 1GB/s", "too few"),
+        ("work.csv --ping-pong --bandwidth 1GB/s", "neither `work` nor `call`"),
+        ("pp.csv --ping-pong", "--bandwidth"),
+        ("pp.csv --ring 1 --bandwidth 1GB/s", "1"),
+    ] {
+        let (_, err) = output(&desk, &format!("calibrate {words}"), 2);
+        assert!(err.contains(said), "{words}: {err}");
+    }
+}
+
+#[test]
+fn blocking_sends_of_long_messages_take_the_costs_of_both_ends() {
+    let machine = "[node.tabulated]\nG = \"1 ns/B\"\nstep = [{ size = \"0 B\", time = \"9 us\" }]\neager = \"999 B\"\n\
+                   gap = \"1 us\"\none-way = \"4 us\"\nshared-above = \"5000 B\"\n[link]\nbandwidth = \"1 GB/s\"\n\
+                   [collectives]\ncombine = \"1 GB/s\"\n";
+    let desk = Desk::new().file("m.toml", machine);
+    // Ring: 3 (a + n/B), and a combination with each step of a reduction. Scatter: three sends of O(n), or posted at
+    // once O(n) + 2 (n/B + g). Recursive doubling: both messages of the second step share what is beyond x,
+    // and so do those of the first.
+    for (pattern, time) in [
+        ("allgather-ring", "57 us"),
+        ("reduce-scatter-block-ring", "87 us"),
+        ("scatter-linear", "42 us"),
+        ("scatter-linear-nonblocking", "36 us"),
+        ("alltoall-linear", "36 us"),
+        ("allgather-recursive-doubling", "68 us"),
+    ] {
+        let words = format!("run -t crossbar:nodes=4 -p {pattern} -m m.toml --size 10KB");
+        let (out, _) = output(&desk, &words, 0);
+        assert!(out.contains(&format!("predicted     {time}")), "{pattern}: {out}");
+    }
+}

@@ -186,10 +186,7 @@ impl Plan {
         }
         let is_power = call.ranks.is_power_of_two();
         let instead = |algorithm| Self { algorithm, ..self };
-        let reduces = matches!(
-            call.collective,
-            Operation::Reduce | Operation::Allreduce | Operation::ReduceScatter | Operation::ReduceScatterBlock
-        );
+        let reduces = call.collective.reduces();
         match (call.collective, self.algorithm) {
             (Operation::Bcast, A::ScatterAllgather) if !is_power => instead(A::ScatterRing),
             (Operation::Allgather | Operation::Allgatherv, A::RecursiveDoubling) if !is_power => instead(A::Bruck),

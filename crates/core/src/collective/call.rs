@@ -49,6 +49,11 @@ impl Operation {
         matches!(self, Self::Bcast | Self::Reduce | Self::Gather | Self::Gatherv | Self::Scatter | Self::Scatterv)
     }
 
+    /// Returns true if the data of all ranks are combined.
+    pub fn reduces(self) -> bool {
+        matches!(self, Self::Reduce | Self::Allreduce | Self::ReduceScatter | Self::ReduceScatterBlock)
+    }
+
     /// Returns true if the data are a vector of one size, instead of a block for each rank.
     pub fn is_of_vectors(self) -> bool {
         matches!(self, Self::Bcast | Self::Reduce | Self::Allreduce | Self::Scan | Self::Exscan)

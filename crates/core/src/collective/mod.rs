@@ -40,6 +40,7 @@ mod alltoall;
 mod barrier;
 mod butterfly;
 mod call;
+mod combine;
 mod compose;
 mod data;
 mod expansion;
@@ -61,6 +62,7 @@ pub(crate) mod tests;
 
 pub use algorithm::{Algorithm, Plan};
 pub use call::{Call, Operation, Sizes};
+pub use combine::{CombineRate, CombineRates, WorkRates};
 pub use expansion::{Cursor, Expansion, Step};
 pub use layout::Blocks;
 pub(crate) use options::unknown_algorithm;

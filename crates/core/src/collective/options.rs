@@ -2,10 +2,11 @@
 
 use super::algorithm::{Algorithm, Plan};
 use super::call::{Call, Operation};
+use super::combine::{CombineRates, WorkRates};
 use super::rules;
 use crate::base::choice::choice;
 use crate::diagnostic::{Diagnostic, Located, closest};
-use crate::units::{Bandwidth, Bytes};
+use crate::units::{Bytes, PerByte};
 
 choice! {
     /// MPI library whose rules choose an algorithm if none is named.
@@ -47,8 +48,15 @@ macro_rules! spec {
             )*
             /// Size of a segment along named trees (default 64 KiB in chains and pipelines, else one piece).
             pub segment_size: Option<Located<Bytes>>,
-            /// Rate at which a rank combines operands of reductions (default: combining is free).
-            pub combine: Option<Located<Bandwidth>>,
+            /// Rate at which a rank combines operands of reductions, or a list of rates by the size of the vector,
+            /// of which only the last has no `to` (default: combining is free).
+            pub combine: Option<Located<CombineRates>>,
+            /// Time per byte to touch memory for the first time, in buffers that a call allocates (default: none).
+            /// These are for blocks of other ranks in gathers and scatters along trees, for each vector that arrives
+            /// in a reduce along a tree, and for the vector in allreduces and reduce-scatters.
+            pub fresh: Option<Located<PerByte>>,
+            /// Longest vector whose buffers are there already, so that `fresh` does not apply (default 0 B).
+            pub fresh_above: Option<Located<Bytes>>,
             /// Number of chains of `chain` (default 4).
             pub chains: Option<Located<u32>>,
             /// Radix of `knomial` (default 4).
@@ -129,15 +137,21 @@ impl CollectivesSpec {
         };
         mistakes.extend(too_few(&self.chains, 1, "a number of chains"));
         mistakes.extend(too_few(&self.radix, 2, "a base"));
-        if let Some(rate) = self.combine.as_ref().filter(|rate| rate.bytes_per_second() == 0.0) {
-            let never = Diagnostic::new("bad-collectives", "operands that are combined at no speed");
-            mistakes.push(never.at_value(rate).label("above 0").help("leave it out to combine at once"));
+        if let Some(rates) = &self.combine {
+            mistakes.extend(rates.mistake().map(|mistake| mistake.at_value(rates)));
         }
         if let Some(size) = self.segment_size.as_ref().filter(|size| size.0 == 0) {
             let empty = Diagnostic::new("bad-collectives", "a segment of no bytes");
             mistakes.push(empty.at_value(size).label("at least 1 B").help("write `segment-size = \"64 KiB\"`"));
         }
         mistakes
+    }
+
+    /// Returns the work that a call of a vector of this size does on its data.
+    pub fn rates(&self, bytes: u64) -> WorkRates {
+        let above = self.fresh_above.as_ref().map_or(0, |above| above.0);
+        let fresh = self.fresh.as_ref().filter(|_| bytes > above).map_or(PerByte::ZERO, |fresh| **fresh);
+        WorkRates { fresh, ..self.combine.as_ref().map_or_else(WorkRates::default, |rates| rates.of(bytes)) }
     }
 
     /// Returns the plan of a call. A name that [`CollectivesSpec::check`] would reject is ignored.

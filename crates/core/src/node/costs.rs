@@ -42,8 +42,8 @@ pub(super) trait CostsByLength: fmt::Debug + Send + Sync {
     fn message(&self, bytes: u64) -> MessageCosts;
 
     /// Returns the costs of a message between two ranks under a protocol, for models whose costs depend on
-    /// them.
-    fn between(&self, _src: RankId, _dst: RankId, bytes: u64, _rendezvous: bool) -> MessageCosts {
+    /// them or on its role.
+    fn between(&self, _src: RankId, _dst: RankId, bytes: u64, _rendezvous: bool, _role: Role) -> MessageCosts {
         self.message(bytes)
     }
 
@@ -66,6 +66,11 @@ pub struct MessageCosts {
     pub irecv: Time,
     /// Least cost of a wait for a receive.
     pub wait_recv: Time,
+    /// Time that the message occupies the port of either end beyond its time on a fabric: of messages that are
+    /// under way at once, each arrives and is received at least this time after the one before.
+    pub port: Time,
+    /// Time on a fabric from the departure of the last byte to the end of a send by rendezvous; at most `recv`.
+    pub acknowledgement: Time,
     /// Set if the sender waits for the receiver.
     pub rendezvous: bool,
     /// Part of each [`Phase`] that takes bandwidth of the network, which messages to one rank share.
@@ -88,6 +93,18 @@ pub struct HostCosts {
     pub interface_per_byte: PerByte,
     /// Longest message whose sender does not wait for the receive.
     pub eager_limit: Bytes,
+}
+
+/// Part of a message in the call that sends it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Role {
+    /// The call only sends.
+    #[default]
+    OneWay,
+    /// The call also receives, from another rank: a step of a chain.
+    Step,
+    /// The call also receives from the rank that it sends to.
+    Swap,
 }
 
 /// A phase of a message.
@@ -119,8 +136,8 @@ impl Costs {
 
     /// Returns the costs of a message between two ranks, by rendezvous or not.
     #[inline]
-    pub fn between(&self, src: RankId, dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
-        self.by_length.between(src, dst, bytes, rendezvous)
+    pub fn between(&self, src: RankId, dst: RankId, bytes: u64, rendezvous: bool, role: Role) -> MessageCosts {
+        self.by_length.between(src, dst, bytes, rendezvous, role)
     }
 
     /// Returns the costs of a message of this length.

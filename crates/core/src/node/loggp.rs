@@ -157,6 +157,8 @@ impl CostsByLength for Bands {
             isend: Time::from_ps(band.isend),
             irecv: Time::from_ps(band.irecv),
             wait_recv: Time::from_ps(band.wait),
+            port: Time::ZERO,
+            acknowledgement: Time::ZERO,
             rendezvous: self.rendezvous_above.is_some_and(|limit| bytes > limit),
             shared: [Time::ZERO, gap, Time::ZERO],
         }

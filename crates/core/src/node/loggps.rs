@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::costs::{Costs, CostsByLength, MessageCosts, Phase};
+use super::costs::{Costs, CostsByLength, MessageCosts, Phase, Role};
 use super::model::{NodeFacts, NodeModel, Playing};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::RankId;
@@ -271,6 +271,8 @@ impl Linear {
             isend: o,
             irecv: o,
             wait_recv: o,
+            port: Time::ZERO,
+            acknowledgement: Time::ZERO,
             rendezvous,
             shared: shared.map(Time::from_ps),
         }
@@ -282,7 +284,7 @@ impl CostsByLength for Linear {
         self.by_protocol(bytes, bytes > self.sync)
     }
 
-    fn between(&self, _src: RankId, _dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
+    fn between(&self, _src: RankId, _dst: RankId, bytes: u64, rendezvous: bool, _role: Role) -> MessageCosts {
         self.by_protocol(bytes, rendezvous)
     }
 

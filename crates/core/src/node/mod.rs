@@ -18,10 +18,11 @@ mod model;
 mod pairs;
 mod receive_table;
 mod receive_times;
+mod tabulated;
 
 use std::ops::{Deref, DerefMut};
 
-pub use costs::{Costs, HostCosts, MessageCosts, Phase};
+pub use costs::{Costs, HostCosts, MessageCosts, Phase, Role};
 pub use ideal::IdealSpec;
 pub use loggopsim::LogGopSimSpec;
 pub use loggp::{BandSpec, LogGpSpec};
@@ -30,6 +31,7 @@ pub use model::{NodeFacts, NodeModel, Playing};
 pub use pairs::Pairs;
 pub use receive_table::ReceiveTable;
 pub use receive_times::{ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
+pub use tabulated::{StepRow, TabulatedSpec};
 
 /// Declares the variants of [`NodeSpec`], each with its model.
 macro_rules! node_models {
@@ -69,6 +71,8 @@ node_models! {
     Loggps(LogGpsSpec),
     /// The model of the simulator LogGOPSim, with the same results to the nanosecond.
     Loggopsim(LogGopSimSpec),
+    /// Costs by size of the ends of messages, from measured steps of a chain or a ping-pong.
+    Tabulated(TabulatedSpec),
     /// A measured receive time for each size, and nothing else: the rules of MPIETE.
     ReceiveTimes(ReceiveTimesSpec),
 }
@@ -90,6 +94,7 @@ mod tests {
             "[loggp]\nL = \"1 us\"\nbands = [{ o = \"1 us\", G = \"1 ns/B\" }]",
             "[loggps]\nL = \"1 us\"\no = \"1 us\"\nGs = \"1 ns/B\"\nS = \"1 KiB\"",
             "[loggopsim]",
+            "[tabulated]\nG = \"1 ns/B\"\nstep = [{ size = \"0 B\", time = \"1 us\" }]",
             "[receive-times]\ntimes = [{ size = \"0 B\", receive = \"1 us\" }]",
         ];
         for text in texts {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::costs::{CostsByLength, MessageCosts, NoCosts};
+use super::costs::{CostsByLength, MessageCosts, NoCosts, Role};
 use super::pairs::Pairs;
 use crate::ids::RankId;
 use crate::units::Time;
@@ -77,7 +77,7 @@ impl CostsByLength for ReceiveTable {
         MessageCosts { gap: self.time(bytes), ..MessageCosts::default() }
     }
 
-    fn between(&self, src: RankId, dst: RankId, bytes: u64, _rendezvous: bool) -> MessageCosts {
+    fn between(&self, src: RankId, dst: RankId, bytes: u64, _rendezvous: bool, _role: Role) -> MessageCosts {
         MessageCosts { gap: Self::between(self, src, dst, bytes), ..MessageCosts::default() }
     }
 

@@ -29,6 +29,8 @@ pub(super) enum MessageEvent {
     Leave(u32),
     /// Its bytes have left the sender's node.
     Left(u32),
+    /// The sender knows that its bytes have been received.
+    Acknowledged(u32),
     /// Its bytes start to arrive.
     Flow(u32),
     /// Its bytes have arrived.

@@ -71,7 +71,7 @@ impl GraphRank {
                 runtime.set(end, Event::Finish(self.me, op));
             }
             OpKind::Send | OpKind::Isend => {
-                let message = (found.size, found.is_posted());
+                let message = (found.size, found.is_posted(), found.role());
                 let asked = runtime.protocol.send(self.me, op, found.envelope(), message, &mut runtime.clock);
                 if let Some(time) = asked {
                     self.take(&time, runtime);

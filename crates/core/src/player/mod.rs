@@ -67,6 +67,8 @@ mod slab;
 mod strand;
 mod stuck;
 #[cfg(test)]
+mod tabulated_tests;
+#[cfg(test)]
 mod tests;
 mod thread;
 mod threads;

@@ -18,7 +18,7 @@ use super::port::Port;
 use super::sharing::SharedBandwidth;
 use super::slab::{NIL, Slab};
 use crate::ids::{IdVec, RankId};
-use crate::node::{Costs, MessageCosts, Phase};
+use crate::node::{Costs, MessageCosts, Phase, Role};
 use crate::program::Envelope;
 use crate::units::Time;
 
@@ -51,6 +51,8 @@ struct RankEnd {
     next_send: Time,
     /// Earliest time at which the next receive takes its message.
     next_recv: Time,
+    /// Time from which its port takes another message.
+    next_port: Time,
     /// Bytes of eager messages in its buffer, if that is limited.
     buffered: u64,
 }
@@ -79,6 +81,9 @@ struct MessageState {
     arrived: bool,
     /// True if its send ends when its bytes have left the node.
     leaving: bool,
+    role: Role,
+    /// Time that it arrives later, because of earlier messages of the port and of its gap on a fabric.
+    late: Time,
 }
 
 /// A receive from its call to its end.
@@ -142,8 +147,8 @@ impl Protocol {
     /// Creates the protocol with these costs; `has_processors` tells for each rank if its operations occupy
     /// processors.
     pub fn new(costs: Costs, on_fabric: bool, has_processors: impl Iterator<Item = bool>) -> Self {
-        let end =
-            |has_processors| RankEnd { has_processors, next_send: Time::ZERO, next_recv: Time::ZERO, buffered: 0 };
+        let [next_send, next_recv, next_port] = [Time::ZERO; 3];
+        let end = |has_processors| RankEnd { has_processors, next_send, next_recv, next_port, buffered: 0 };
         let ends: IdVec<RankId, RankEnd> = has_processors.map(end).collect();
         let ranks = ends.len();
         Self {
@@ -187,7 +192,7 @@ impl Protocol {
         src: RankId,
         op: u32,
         to: Envelope,
-        (bytes, posted): (u64, bool),
+        (bytes, posted, role): (u64, bool, Role),
         clock: &mut Clock,
     ) -> Option<ProcessorTime> {
         let dst = RankId(to.peer);
@@ -195,7 +200,10 @@ impl Protocol {
         let end = &mut self.ends[src];
         let begin = now.max(end.next_send);
         end.next_send = begin + self.costs.interval;
-        let rendezvous = self.costs.message(bytes).rendezvous || !self.finds_room(dst, bytes);
+        let costs = self.costs.message(bytes);
+        let late = end.next_port.max(now) - now;
+        end.next_port = now + late + costs.port;
+        let rendezvous = costs.rendezvous || !self.finds_room(dst, bytes);
         let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
         let message = self.messages.add(MessageState {
@@ -211,6 +219,8 @@ impl Protocol {
             flowing: Phase::Gap,
             arrived: false,
             leaving: rendezvous && !posted && self.port.is_some(),
+            role,
+            late,
         });
         self.matching.send(message, src, dst, Envelope { peer: src.0, ..to }, rendezvous);
         if !rendezvous {
@@ -240,7 +250,8 @@ impl Protocol {
     pub fn step(&mut self, event: MessageEvent, clock: &mut Clock, ledger: &mut Ledger<'_>) -> RankRequest {
         match event {
             MessageEvent::Leave(message) => return self.leave(message, clock),
-            MessageEvent::Left(message) => return self.left(message, clock.now()),
+            MessageEvent::Left(message) => return self.left(message, clock),
+            MessageEvent::Acknowledged(message) => return self.send_ends(message, clock.now()),
             MessageEvent::Flow(message) => {
                 let &MessageState { dst, flowing, .. } = self.messages.get(message);
                 let work = self.costs_of(message).shared[flowing as usize];
@@ -362,8 +373,8 @@ impl Protocol {
 
     /// Returns the costs of a message under its protocol.
     fn costs_of(&self, message: u32) -> MessageCosts {
-        let &MessageState { src, dst, bytes, rendezvous, .. } = self.messages.get(message);
-        self.costs.between(src, dst, bytes, rendezvous)
+        let &MessageState { src, dst, bytes, rendezvous, role, .. } = self.messages.get(message);
+        self.costs.between(src, dst, bytes, rendezvous, role)
     }
 
     /// Starts the sender's overhead.
@@ -426,27 +437,34 @@ impl Protocol {
     /// Ends the sender's overhead, so that the message leaves.
     fn leave(&mut self, message: u32, clock: &mut Clock) -> RankRequest {
         let now = clock.now();
+        let costs = self.costs_of(message);
         let found = self.messages.get_mut(message);
         found.times[2] = now;
         let MessageState { src, dst, bytes, leaving, .. } = *found;
         if let Some(port) = &mut self.port {
+            found.late += costs.gap;
             port.send(src, dst, bytes, MessageEvent::Arrive(message));
+        } else if self.shares(dst, Phase::Gap, &costs) {
+            let unshared = costs.gap - costs.shared[Phase::Gap as usize];
+            self.flow(message, Phase::Gap, now + (self.costs.latency + unshared), clock);
         } else {
-            let costs = self.costs_of(message);
-            if self.shares(dst, Phase::Gap, &costs) {
-                let unshared = costs.gap - costs.shared[Phase::Gap as usize];
-                self.flow(message, Phase::Gap, now + (self.costs.latency + unshared), clock);
-            } else {
-                clock.set_message(now + (self.costs.latency + costs.gap), MessageEvent::Arrive(message));
-            }
+            clock.set_message(now + (self.costs.latency + costs.gap), MessageEvent::Arrive(message));
         }
         if leaving { RankRequest::Nothing } else { self.send_ends(message, now) }
     }
 
     /// Notes that the bytes of a message have left its node.
-    fn left(&mut self, message: u32, now: Time) -> RankRequest {
-        let leaving = std::mem::take(&mut self.messages.get_mut(message).leaving);
-        if leaving { self.send_ends(message, now) } else { RankRequest::Nothing }
+    fn left(&mut self, message: u32, clock: &mut Clock) -> RankRequest {
+        if !std::mem::take(&mut self.messages.get_mut(message).leaving) {
+            return RankRequest::Nothing;
+        }
+        // The message still exists then: its receiver is not done before.
+        let acknowledgement = self.costs_of(message).acknowledgement;
+        if acknowledgement > Time::ZERO {
+            clock.set_message(clock.now() + acknowledgement, MessageEvent::Acknowledged(message));
+            return RankRequest::Nothing;
+        }
+        self.send_ends(message, clock.now())
     }
 
     /// Ends the call that sends a message.
@@ -459,6 +477,11 @@ impl Protocol {
     fn arrive(&mut self, message: u32, clock: &mut Clock) -> RankRequest {
         let now = clock.now();
         let found = self.messages.get_mut(message);
+        let late = std::mem::take(&mut found.late);
+        if late > Time::ZERO {
+            clock.set_message(now + late, MessageEvent::Arrive(message));
+            return RankRequest::Nothing;
+        }
         found.arrived = true;
         found.times[3] = now;
         let MessageState { dst, bytes, receive, rendezvous, .. } = *found;
@@ -478,7 +501,7 @@ impl Protocol {
         let costs = self.costs_of(message);
         let end = &mut self.ends[dst];
         let begin = clock.now().max(end.next_recv);
-        end.next_recv = begin + self.costs.interval;
+        end.next_recv = begin + self.costs.interval + costs.port;
         if begin > clock.now() {
             self.receives.get_mut(receive).marks[2] = begin;
         }

@@ -6,7 +6,7 @@ use super::clock::{Clock, Event, MessageEvent};
 use super::ledger::Ledger;
 use super::protocol::{Protocol, RankRequest};
 use crate::ids::RankId;
-use crate::node::NodeSpec;
+use crate::node::{NodeSpec, Role};
 use crate::program::Envelope;
 use crate::units::Time;
 
@@ -47,7 +47,8 @@ impl Bench {
     }
 
     fn send(&mut self, op: u32, bytes: u64) {
-        let asked = self.protocol.send(RankId(0), op, Envelope::world(1, 0), (bytes, false), &mut self.clock);
+        let asked =
+            self.protocol.send(RankId(0), op, Envelope::world(1, 0), (bytes, false, Role::OneWay), &mut self.clock);
         self.ask(asked.into());
     }
 

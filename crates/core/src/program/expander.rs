@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Collective, CollectiveCall, Communicator, Counts, Envelope, Expand, Op};
-use crate::collective::{Blocks, Call, CollectivesSpec, Expansion, Operation, Sizes, Step};
-use crate::units::{Bandwidth, Time};
+use crate::collective::{Algorithm, Blocks, Call, CollectivesSpec, Expansion, Operation, Sizes, Step};
+use crate::units::{PerByte, Time};
 
 /// Turns collectives into operations by the algorithms of `[collectives]`.
 ///
@@ -78,10 +78,10 @@ pub fn operation(collective: &Collective) -> Operation {
     }
 }
 
-/// Returns the time that combining `bytes` takes; `None` if it is free.
-fn combining(bytes: u64, rate: Option<Bandwidth>) -> Option<Time> {
-    let rate = rate.map(Bandwidth::bytes_per_second).filter(|&rate| rate > 0.0)?;
-    Some(Time::from_seconds(bytes as f64 / rate))
+/// Returns a calculation over `bytes` that takes this time per byte; `None` if it is free.
+fn work(bytes: u64, per_byte: PerByte) -> Option<Op> {
+    let time = per_byte * bytes as f64;
+    (time > Time::ZERO).then(|| Op::calc(time))
 }
 
 impl Expand for Expander {
@@ -89,19 +89,37 @@ impl Expand for Expander {
         let call = self.call(collective, group);
         let plan = collective.plan.unwrap_or_else(|| self.spec.plan(&call));
         let expansion = Expansion::of(&call, plan);
-        let rate = self.spec.combine.as_ref().map(|rate| **rate);
+        let rates = self.spec.rates(call.total());
+        // Buffers that the call allocates: for blocks of other ranks, for each vector of a tree, or for all its work.
+        // That of a gather is charged when it is full and is sent on.
+        let holds_others = |bytes: u64| match call.collective {
+            Operation::Reduce => plan.algorithm != Algorithm::Linear,
+            Operation::Gather | Operation::Scatter => me != call.root && bytes > call.mean(),
+            _ => false,
+        };
+        let fresh = |bytes: u64| work(bytes, rates.fresh).filter(|_| holds_others(bytes));
         let with = |peer: u32| Envelope { peer: group.world_rank(peer), tag: 0, comm: collective.comm };
         let start = steps.len();
+        if call.collective.reduces() {
+            steps.extend(work(call.total(), rates.copy));
+            steps.extend(work(call.total(), rates.fresh).filter(|_| call.collective != Operation::Reduce));
+        }
         let mut started = Vec::new();
         for step in expansion.steps(me) {
             let here = (steps.len() - start) as u32;
             match step {
-                Step::Send { to, bytes } => steps.push(Op::send(with(to), bytes)),
+                Step::Send { to, bytes } => {
+                    steps.extend(fresh(bytes).filter(|_| call.collective == Operation::Gather));
+                    steps.push(Op::send(with(to), bytes));
+                }
                 Step::Post { to, bytes } => steps.push(Op::send(with(to), bytes).marked(Op::POSTED)),
-                Step::Receive { from, bytes } => steps.push(Op::recv(with(from), bytes)),
+                Step::Receive { from, bytes } => {
+                    steps.push(Op::recv(with(from), bytes));
+                    steps.extend(fresh(bytes).filter(|_| call.collective != Operation::Gather));
+                }
                 Step::Exchange { to, send_bytes, from, receive_bytes } => {
                     steps.push(Op::irecv(with(from), receive_bytes).marked(Op::WITHIN_CALL));
-                    steps.push(Op::send(with(to), send_bytes));
+                    steps.push(Op::send(with(to), send_bytes).receiving(with(from).peer));
                     steps.push(Op::wait(here).marked(Op::WITHIN_CALL));
                 }
                 Step::StartSend { to, bytes } => {
@@ -113,7 +131,7 @@ impl Expand for Expander {
                     steps.push(Op::irecv(with(from), bytes));
                 }
                 Step::WaitAll => steps.extend(started.drain(..).map(Op::wait)),
-                Step::Reduce { bytes } => steps.extend(combining(bytes, rate).map(Op::calc)),
+                Step::Reduce { bytes } => steps.extend(work(bytes, rates.combine)),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! One operation of a rank: compact in 24 bytes, and as an enum for those who read it.
 
 use crate::ids::RankId;
+use crate::node::Role;
 use crate::units::Time;
 
 /// Any source: the peer of a receive that takes messages from all ranks.
@@ -59,7 +60,8 @@ impl OpKind {
 pub struct Op {
     /// Kind of the operation.
     pub kind: OpKind,
-    /// Marks: [`Op::WITHIN_CALL`], [`Op::OPEN_SOURCE`], [`Op::OPEN_TAG`], [`Op::POSTED`].
+    /// Marks: [`Op::WITHIN_CALL`], [`Op::OPEN_SOURCE`], [`Op::OPEN_TAG`], [`Op::POSTED`], [`Op::EXCHANGE`],
+    /// [`Op::ONE_PARTNER`].
     pub marks: u8,
     /// Processor of the rank that executes it (in a graph; else 0).
     pub cpu: u8,
@@ -155,6 +157,10 @@ impl Op {
     pub const OPEN_TAG: u8 = 4;
     /// Set if a blocking send returns once it is posted, while its bytes may still be leaving the node.
     pub const POSTED: u8 = 8;
+    /// Set if a send is part of a call that also receives.
+    pub const EXCHANGE: u8 = 16;
+    /// Set if the call of an exchange receives from the rank that it sends to.
+    pub const ONE_PARTNER: u8 = 32;
 
     const fn new(kind: OpKind) -> Self {
         Self { kind, marks: 0, cpu: 0, nic: 0, peer: 0, tag: 0, arg: 0, size: 0 }
@@ -225,6 +231,12 @@ impl Op {
         self
     }
 
+    /// Returns the send as part of a call that also receives, from the rank `from`.
+    #[must_use]
+    pub fn receiving(self, from: u32) -> Self {
+        self.marked(if self.peer == from { Self::EXCHANGE | Self::ONE_PARTNER } else { Self::EXCHANGE })
+    }
+
     /// Returns the operation on this processor and interface of the rank.
     #[must_use]
     pub fn on(mut self, cpu: u8, nic: u8) -> Self {
@@ -261,6 +273,16 @@ impl Op {
     #[inline]
     pub fn is_posted(&self) -> bool {
         self.marks & Self::POSTED != 0
+    }
+
+    /// Returns the part of a send in its call.
+    #[inline]
+    pub fn role(&self) -> Role {
+        match self.marks & (Self::EXCHANGE | Self::ONE_PARTNER) {
+            0 => Role::OneWay,
+            Self::EXCHANGE => Role::Step,
+            _ => Role::Swap,
+        }
     }
 
     /// Duration of a calculation.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{grouped, percent};
 use super::{Answer, Grid, printable};
-use hayase::node::calibrate::{Calibration, Estimate, Threshold};
+use hayase::node::calibrate::{Calibration, Estimate, StepTable, Threshold};
 
 /// Returns the parameters of a machine that fit its measurements.
 pub fn calibration(title: &str, found: &Calibration) -> Answer {
@@ -27,6 +27,18 @@ pub fn calibration(title: &str, found: &Calibration) -> Answer {
         percent(found.median_residual),
         percent(found.largest_residual),
     );
+    text
+}
+
+/// Returns the end costs of a machine by size.
+pub fn steps(title: &str, found: &StepTable) -> Answer {
+    let mut grid = Grid::new().number("size B").number("step us").number("beyond the wire us");
+    for point in &found.points {
+        grid.row([grouped(point.bytes), format!("{:.3}", point.time_s * 1e6), format!("{:.3}", point.step_s * 1e6)]);
+    }
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n", printable(title));
+    text.table(grid);
     text
 }
 

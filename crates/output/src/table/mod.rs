@@ -35,7 +35,7 @@ use hayase::units::Bytes;
 pub use accuracy::accuracy;
 pub use answer::Answer;
 pub use benchmark::{benchmark, loads};
-pub use calibration::calibration;
+pub use calibration::{calibration, steps};
 pub use communication::communication;
 pub use comparison::comparison;
 pub use farm::{farm, plan};

@@ -61,7 +61,7 @@ TransportName = Literal[
 ]
 #: Rules by name; lists of nodes ("0-7,12") and files are texts too.
 PlacementName = Literal["regular", "random", "block", "round-robin", "by-leaf", "by-group"]
-NodeName = Literal["ideal", "loggp", "loggps", "loggopsim", "receive-times"]
+NodeName = Literal["ideal", "loggp", "loggps", "loggopsim", "tabulated", "receive-times"]
 OperationName = Literal["all-to-all", "all-gather", "reduce-scatter", "all-reduce", "broadcast", "scatter", "gather"]
 MethodName = Literal["auto", "order", "greedy", "pack", "packr", "colour", "routes", "trees"]
 

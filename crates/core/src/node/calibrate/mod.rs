@@ -32,6 +32,7 @@ mod fit;
 mod gap;
 mod model;
 mod samples;
+mod steps;
 mod thresholds;
 
 #[cfg(test)]
@@ -46,6 +47,7 @@ use crate::units::{Bytes, Time};
 pub use samples::COLUMNS;
 pub use samples::Measured;
 pub use samples::{Sample, read};
+pub use steps::{StepOptions, StepPoint, StepTable, steps};
 
 use fit::Fit;
 use model::{COUNT, Setting};
