@@ -70,6 +70,7 @@ pub fn measured(
             nodes: args.nodes.map(NonZeroU32::get),
             operation: args.operation.clone(),
         },
+        most_messages: None,
         base: common.on(asked::loader()),
     };
     let rows = sweep.read()?;

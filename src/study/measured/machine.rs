@@ -31,6 +31,10 @@ pub struct MeasuredSpec {
     /// "allgather ring on 32".
     #[serde(default)]
     pub fitted: Vec<String>,
+    /// Rows whose library took another algorithm than the one it names, which are not predicted; "bcast basic-linear
+    /// on 512".
+    #[serde(default)]
+    pub replaced: Vec<String>,
     /// Shapes whose folding onto the machine is not known; rows with them are not scored; "64x64".
     #[serde(default)]
     pub unknown_shapes: Vec<String>,
@@ -104,9 +108,18 @@ impl Machine {
 
     /// Returns true if the machine was calibrated from this row.
     pub fn is_fitted(&self, row: &MeasuredRow) -> bool {
-        let MeasuredRow { operation, algorithm, nodes, .. } = row;
-        self.spec.fitted.contains(&format!("{operation} {algorithm} on {nodes}"))
+        self.spec.fitted.contains(&series(row))
     }
+
+    /// Returns true if the library is known to have taken another algorithm.
+    pub fn is_replaced(&self, row: &MeasuredRow) -> bool {
+        self.spec.replaced.contains(&series(row))
+    }
+}
+
+/// Returns operation, algorithm and nodes of a row in words: `allgather ring on 32`.
+fn series(row: &MeasuredRow) -> String {
+    format!("{} {} on {}", row.operation, row.algorithm, row.nodes)
 }
 
 /// Reader of placements: files `NAME.csv` of a folder, and those of the library.
@@ -116,14 +129,14 @@ pub(super) struct Placements<'a> {
 }
 
 impl Placements<'_> {
-    /// Returns the node of each rank of a placement on a machine; `None` if no file has this name.
+    /// Returns a placement on a machine; `None` if no file has this name.
     ///
     /// A file has the columns of the machine's `node-number`, else `node`. Lines are in the order of ranks, or have
     /// a column `rank`. A cell may be a list of places: `0 2-5`.
     ///
     /// # Errors
-    /// Mistakes of the file, and a node or rank that it names twice.
-    pub fn nodes(&self, name: &str, machine: &Machine) -> Result<Option<Vec<u32>>, Vec<Diagnostic>> {
+    /// Mistakes of the file, and a rank that it names twice or not at all.
+    pub fn nodes(&self, name: &str, machine: &Machine) -> Result<Option<Place>, Vec<Diagnostic>> {
         let path = self.folder.map(|folder| folder.join(format!("{name}.csv"))).filter(|path| path.is_file());
         let input = match path {
             Some(path) => Sources::default().open(&file_names::text_of(&path).into()).map_err(|wrong| vec![wrong])?,
@@ -139,16 +152,53 @@ impl Placements<'_> {
 /// Largest number of a node, and of places on one line.
 const MOST: u64 = 1 << 24;
 
+/// Nodes of ranks.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    file: String,
+    nodes: Vec<u32>,
+    /// Mistake of a node with several ranks, if there is one.
+    twice: Option<Diagnostic>,
+}
+
+impl Place {
+    /// Returns the mistake if the placement is not one node for each rank of a row. A placement with more ranks than
+    /// the row may have several on a node, which is none.
+    pub fn mistake(&self, row: &MeasuredRow) -> Option<Diagnostic> {
+        let (here, ranks) = (self.nodes.len(), row.ranks);
+        match &self.twice {
+            Some(twice) => Some(twice.clone()).filter(|_| !self.is_shared(row)),
+            None if here == ranks as usize => None,
+            None => {
+                let message = format!("`{}` places {here} ranks, and a row that names it has {ranks}", self.file);
+                Some(Diagnostic::new("wrong-placement", message).help("a placement has a line or place for each rank"))
+            }
+        }
+    }
+
+    /// Returns true if nodes have several ranks, of which a row names only one each.
+    pub fn is_shared(&self, row: &MeasuredRow) -> bool {
+        self.twice.is_some() && self.nodes.len() > row.ranks as usize
+    }
+
+    /// Returns the placement as a file `rank,node`.
+    pub fn as_csv(&self) -> Vec<u8> {
+        let lines = (0..).zip(&self.nodes).map(|(rank, node): (u32, _)| format!("{rank},{node}\n"));
+        format!("rank,node\n{}", lines.collect::<String>()).into_bytes()
+    }
+}
+
 /// Reads the nodes of ranks.
-fn read(input: Input, factors: &BTreeMap<String, u32>) -> Result<Vec<u32>, Vec<Diagnostic>> {
+fn read(input: Input, factors: &BTreeMap<String, u32>) -> Result<Place, Vec<Diagnostic>> {
     let usual = BTreeMap::from([("node".to_owned(), 1)]);
     let factors = if factors.is_empty() { &usual } else { factors };
     let places: Vec<(&'static str, u64)> =
         PLACES.iter().filter_map(|name| Some((*name, u64::from(*factors.get(*name)?)))).collect();
     let mut columns = vec![Column::optional("rank")];
     columns.extend(places.iter().map(|(name, _)| Column::required(name)));
+    let file = input.name().to_owned();
     let mut placed: Vec<(u32, u32)> = Vec::new();
-    let (mut ranks, mut nodes) = (BTreeMap::new(), BTreeMap::new());
+    let (mut ranks, mut nodes, mut twice) = (BTreeMap::new(), BTreeMap::new(), None);
     csv::read(input, &columns, |row| {
         let mut here: Vec<u64> = vec![0];
         for (at, (_, factor)) in (1..).zip(&places) {
@@ -164,15 +214,19 @@ fn read(input: Input, factors: &BTreeMap<String, u32>) -> Result<Vec<u32>, Vec<D
                 let mistake = Diagnostic::new("duplicate-rank", format!("rank {rank} has a node already"));
                 return row.mistake(0, mistake.label(format!("line {earlier} places it")));
             }
-            if let Some(earlier) = nodes.insert(node, line) {
-                let mistake = Diagnostic::new("duplicate-node", format!("node {node} has a rank already"));
-                return row.mistake(places.len(), mistake.label(format!("line {earlier} places one on it")));
+            if let (Some(earlier), None) = (nodes.insert(node, line), &twice) {
+                let message = format!("{file}:{line}: node {node} has a rank already, by line {earlier}");
+                twice = Some(Diagnostic::new("duplicate-node", message));
             }
             placed.push((rank, node));
         }
     })?;
     placed.sort_unstable();
-    Ok(placed.into_iter().map(|(_, node)| node).collect())
+    let missing = (0..).zip(&placed).find(|(at, (rank, _))| at != rank);
+    if let Some((rank, _)) = missing {
+        return Err(vec![Diagnostic::new("missing-rank", format!("`{file}` gives rank {rank} no node"))]);
+    }
+    Ok(Place { file, nodes: placed.into_iter().map(|(_, node)| node).collect(), twice })
 }
 
 /// Returns the numbers of a cell: `3` or a list `0 2-5`.
@@ -193,10 +247,4 @@ fn list(row: &mut csv::Row<'_>, column: usize) -> Option<Vec<u64>> {
         row.mistake(column, Diagnostic::new("empty-cell", "the place is empty"));
     }
     Some(numbers).filter(|numbers| !numbers.is_empty())
-}
-
-/// Returns the placement of ranks on these nodes as a file.
-pub(super) fn as_csv(nodes: &[u32]) -> Vec<u8> {
-    let lines = (0..).zip(nodes).map(|(rank, node): (u32, _)| format!("{rank},{node}\n"));
-    format!("rank,node\n{}", lines.collect::<String>()).into_bytes()
 }

@@ -24,11 +24,11 @@ use crate::simulation::RunOptions;
 pub use benchmarks::BenchmarkFacts;
 pub use machine::MeasuredSpec;
 
-use machine::{Machine, Placements};
+use machine::{Machine, Place, Placements};
 use rows::{ReadRow, ReadRows};
 
 /// Number of messages above which a row is not run.
-const MOST_MESSAGES: u64 = 4_500_000;
+const MOST_MESSAGES: u64 = 2_100_000;
 /// Number of messages under way at once above which `blocking` is not run.
 const MOST_UNDER_WAY: u64 = 100_000;
 /// Largest text of a file \[B\].
@@ -49,6 +49,8 @@ pub struct MeasuredSweep {
     pub models: Vec<String>,
     /// Facts about outputs of benchmarks.
     pub facts: BenchmarkFacts,
+    /// Number of messages above which a row is not run (default: 2,100,000).
+    pub most_messages: Option<u64>,
     /// Settings of all runs.
     pub base: Loader,
 }
@@ -142,7 +144,7 @@ impl MeasuredSweep {
     fn plan(&self, measured: &mut Measured) -> Result<(), Invalid> {
         let placements = Placements { folder: self.placements.as_deref() };
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
-        let mut places: BTreeMap<(usize, String), Option<Arc<[u8]>>> = BTreeMap::new();
+        let mut places: BTreeMap<(usize, String), Option<Place>> = BTreeMap::new();
         let mut diagnostics = Vec::new();
         for (read, machine) in measured.rows.iter().zip(&measured.machine_of) {
             let row = &read.row;
@@ -154,9 +156,12 @@ impl MeasuredSweep {
                             diagnostics.extend(mistakes);
                             None
                         });
-                        places.insert(key.clone(), nodes.map(|nodes| machine::as_csv(&nodes).into()));
+                        places.insert(key.clone(), nodes);
                     }
-                    places.get(&key).cloned().flatten()
+                    let place = places.get(&key).and_then(Option::as_ref);
+                    let mistake = place.and_then(|place| place.mistake(row));
+                    diagnostics.extend(mistake.filter(|mistake| !diagnostics.contains(mistake)));
+                    place
                 }
                 _ => None,
             };
@@ -164,7 +169,7 @@ impl MeasuredSweep {
             for model in &measured.models {
                 let planned = machine
                     .ok_or_else(|| format!("no machine has the system `{}`", row.system))
-                    .and_then(|at| self.job(row, &measured.machines[at], place.as_ref(), model));
+                    .and_then(|at| self.job(row, &measured.machines[at], place, model));
                 jobs.push(planned.map(|(key, job)| {
                     *known.entry(key).or_insert_with(|| {
                         measured.jobs.push(job);
@@ -190,11 +195,11 @@ impl MeasuredSweep {
         &self,
         row: &MeasuredRow,
         machine: &Machine,
-        place: Option<&Arc<[u8]>>,
+        place: Option<&Place>,
         model: &str,
     ) -> Result<(String, Job), String> {
         let (work, messages) = algorithms::workload(&row.operation, &row.algorithm, row.ranks, row.size_bytes)?;
-        if row.ranks > row.nodes {
+        if row.ranks > row.nodes || place.is_some_and(|place| place.is_shared(row)) {
             return Err("several ranks on a node are not predicted".to_owned());
         }
         if machine.spec.topology.contains("{shape}") && row.shape.is_empty() {
@@ -203,7 +208,10 @@ impl MeasuredSweep {
         if !machine.spec.node_number.is_empty() && place.is_none() {
             return Err("the placement is unknown".to_owned());
         }
-        if messages > MOST_MESSAGES {
+        if machine.is_replaced(row) {
+            return Err("the library took another algorithm".to_owned());
+        }
+        if messages > self.most_messages.unwrap_or(MOST_MESSAGES) {
             return Err("too many messages".to_owned());
         }
         let sharing = model.strip_suffix(IDEAL).unwrap_or(model);
@@ -218,7 +226,7 @@ impl MeasuredSweep {
         }
         if let Some(place) = place {
             let name = format!("{}.csv", row.placement);
-            loader = loader.attach(&*name, Arc::clone(place)).placement(&name);
+            loader = loader.attach(&*name, place.as_csv()).placement(&name);
         }
         Ok((key, Job { loader, messages }))
     }
@@ -283,3 +291,6 @@ impl Measured {
         score::report(&self.title, &self.models, &self.columns, rows.collect(), runs.missing())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -128,6 +128,7 @@ fn intervals(rows: &mut [MeasuredRow]) {
 fn errors(rows: &[MeasuredRow], models: &[String]) -> Vec<MeasuredErrors> {
     type Group = (Option<String>, Option<String>, Option<usize>);
     let mut groups: BTreeMap<(Group, usize), Vec<f64>> = BTreeMap::new();
+    let is_one = rows.windows(2).all(|pair| pair[0].system == pair[1].system);
     for row in rows.iter().filter(|row| row.scored) {
         let size = SIZES.iter().rposition(|(from, _)| row.size_bytes < *from).map_or(0, |above| above + 1);
         let (system, operation) = (Some(row.system.clone()), Some(row.operation.clone()));
@@ -140,7 +141,8 @@ fn errors(rows: &[MeasuredRow], models: &[String]) -> Vec<MeasuredErrors> {
         ];
         for model in 0..models.len() {
             let Some(ratio) = row.ratio_of(model) else { continue };
-            of_row.iter().for_each(|group| groups.entry((group.clone(), model)).or_default().push(factor(ratio)));
+            let of_row = of_row.iter().filter(|(system, ..)| system.is_some() || !is_one);
+            of_row.for_each(|group| groups.entry((group.clone(), model)).or_default().push(factor(ratio)));
         }
     }
     let errors = groups.into_iter().map(|(((system, operation, size), model), mut factors)| {

@@ -4,14 +4,15 @@ use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
 use super::chart::{Chart, Series};
 use super::picture::{Picture, Tiles};
-use super::sign::{Pen, Sign, pen};
+use super::sign::{Fill, Pen, Sign, pen};
 use crate::distinct::distinct;
 use hayase::report::{MeasuredReport, MeasuredRow};
 
 /// Width and height of a chart \[px\].
 const INSIDE: (f64, f64) = (430.0, 430.0);
 /// Colour of the band of small errors.
-const BAND: &str = "#e6ece2";
+const BAND: Fill = Fill("#e6ece2", "");
+const AREA: &str = r##"fill="#e6ece2""##;
 /// Largest factor of an error that the axis tells apart.
 const MOST: f64 = 10.0;
 
@@ -38,7 +39,7 @@ pub fn measured(report: &MeasuredReport) -> String {
     let width = 1.0 + MeasuredRow::BAND;
     let mut series = vec![
         Series::Area(
-            BAND,
+            AREA,
             vec![
                 (start, start * width),
                 (end / width, end),
@@ -60,13 +61,13 @@ pub fn measured(report: &MeasuredReport) -> String {
     factors.ticks = ratios.map(|(value, text)| (value, text.to_owned())).to_vec();
     let (first, last) = (0.0, largest as f64);
     let mut series = vec![
-        Series::Area(BAND, vec![(first, 1.0 / width), (first, width), (last, width), (last, 1.0 / width)]),
+        Series::Area(AREA, vec![(first, 1.0 / width), (first, width), (last, width), (last, 1.0 / width)]),
         Series::Line(Pen::new(INK, 1.0), vec![(first, 1.0), (last, 1.0)]),
     ];
     series.extend(marks(&|row, predicted| (row.size_bytes as f64, (predicted / row.time_s).clamp(1.0 / MOST, MOST))));
     let errors = Chart::new(INSIDE, (sizes, "size of the vector"), (factors, "predicted / measured"), series);
     let legend = operations.iter().enumerate().map(|(at, operation)| (Sign::Mark(pen(at)), (*operation).to_owned()));
-    let band = (Sign::Box(super::sign::Fill(BAND, ""), 0.1, 0.9), "within 25 %".to_owned());
+    let band = (Sign::Box(BAND, 0.1, 0.9), "within 25 %".to_owned());
     let mut notes = vec![format!("Errors beyond a factor of {MOST} are at the edge.")];
     if !report.complete {
         notes.push(format!("interrupted: {} runs are missing", report.missing_runs));
