@@ -1,19 +1,27 @@
-//! Lists the files that `-t`, `-p`, `-m` and `--preset` name: all files of four folders, built into the
-//! program.
+//! Lists the files that `-t`, `-p`, `-m`, `--preset` and `--measured` name: all files of their folders, built
+//! into the program.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders, each with the constant that lists its files.
-const FOLDERS: [(&str, &str); 4] =
-    [("topologies", "TOPOLOGIES"), ("machines", "MACHINES"), ("patterns", "PATTERN_FILES"), ("presets", "PRESETS")];
+const FOLDERS: [(&str, &str); 6] = [
+    ("topologies", "TOPOLOGIES"),
+    ("machines", "MACHINES"),
+    ("patterns", "PATTERN_FILES"),
+    ("presets", "PRESETS"),
+    ("measured", "MEASURED"),
+    ("measured/placement", "PLACEMENTS"),
+];
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
     let (mut list, mut others) = (String::new(), String::new());
     for (folder, constant) in FOLDERS {
         println!("cargo:rerun-if-changed={folder}");
+        // Tables of measured collectives are CSV; beside them are a description and the folder of placements.
+        let text = if folder.starts_with("measured") { "csv" } else { "toml" };
         let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join(folder);
         let mut files: Vec<PathBuf> =
             fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
@@ -21,10 +29,10 @@ fn main() -> io::Result<()> {
         let _ = writeln!(list, "const {constant}: &[LibraryEntry] = &[");
         for file in files {
             let name = |name: Option<&std::ffi::OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
-            if file.extension().is_some_and(|extension| extension == "toml") {
+            if file.extension().is_some_and(|extension| extension == text) {
                 let name = name(file.file_stem());
                 let _ = writeln!(list, "    LibraryEntry {{ name: {name:?}, text: include_str!({file:?}) }},");
-            } else {
+            } else if text == "toml" {
                 let _ = writeln!(others, "    ({:?}, include_bytes!({file:?})),", name(file.file_name()));
             }
         }

@@ -73,6 +73,6 @@ pub use simulation::{RunOptions, Work, simulate};
 #[cfg(feature = "simulator")]
 pub use study::sweep::Sweep;
 #[cfg(feature = "simulator")]
-pub use study::{plan, sweep};
+pub use study::{measured, plan, sweep};
 #[cfg(feature = "simulator")]
 pub use system::System;

@@ -10,6 +10,7 @@ mod estimate;
 mod farm;
 mod faults;
 mod jobs;
+mod measured;
 mod noise;
 pub mod replay;
 mod sample;
@@ -47,6 +48,7 @@ pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsRepo
 
 pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
+pub use measured::{MeasuredErrors, MeasuredReport, MeasuredRow, ReasonCount, SCHEMA as MEASURED_SCHEMA};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
 pub(crate) use sample::Sample;
 pub use schedule::{

@@ -55,6 +55,16 @@ impl LibraryEntry {
 // The files of each folder, listed by `build.rs`.
 include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
+/// Returns the tables of measured collectives, by machine (`measured/`).
+pub fn measured() -> &'static [LibraryEntry] {
+    MEASURED
+}
+
+/// Returns the placements of measured collectives (`measured/placement/`).
+pub fn placements() -> &'static [LibraryEntry] {
+    PLACEMENTS
+}
+
 /// All patterns: those with a file, then the collectives.
 static PATTERNS: LazyLock<Vec<LibraryEntry>> = LazyLock::new(|| {
     let is_file = |name: &str| PATTERN_FILES.iter().any(|named| named.name == name);

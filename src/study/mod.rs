@@ -5,6 +5,7 @@
 //! results do not depend on the number of threads. All studies vary one kind of value ([`Amount`]).
 
 mod amount;
+pub mod measured;
 mod mistakes;
 pub mod plan;
 mod runs;

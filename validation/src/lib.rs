@@ -19,6 +19,7 @@ mod farm;
 mod farm_intervals;
 mod figures;
 mod loggps;
+mod measured;
 mod optimum;
 mod packet;
 mod packet_models;
@@ -198,6 +199,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(packet::cases());
     cases.extend(packet_models::cases());
     cases.extend(accuracy::cases());
+    cases.extend(measured::cases());
     cases.extend(paper::cases());
     cases.extend(loggps::cases());
     cases.extend(farm::cases());

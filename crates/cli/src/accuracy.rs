@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
+use super::accuracy_measured::{MeasuredArgs, measured};
 use super::files::outputs;
 use super::lists::{axes, rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
@@ -29,6 +30,7 @@ Examples:
   hayase accuracy -t torus-16x16 -p all-to-all-pairwise --size \"1 MB\" --packets-per-message 7 --count
   hayase accuracy scenario.toml --models max-min,blocking --vary workload.uniform-random.messages=4,64
   hayase accuracy -t torus-4x4 -p all-to-all-pairwise --size 100KB --models blocking --keep packets
+  hayase accuracy --measured fugaku,marenostrum5 --models max-min,max-min+ideal,blocking -o measured.svg
 
 You supply: scenario.toml (`hayase init scenario.toml` writes one)
 
@@ -91,7 +93,8 @@ pub struct AccuracyArgs {
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
     /// Flow models to check: equal-share, redistribute, max-min, blocking (default: these four), or
-    /// few-packets (the packet model with 7 packets for each message).
+    /// few-packets (the packet model with 7 packets for each message). With --measured: sharing policies
+    /// (default max-min), or max-min+ideal without the cost of messages at their ends.
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', help_heading = "Models")]
     pub models: Vec<String>,
     /// Packet models to compare with: packet:oq, packet:fq, packet:iq (all variants), packet:iq:dateline,
@@ -114,6 +117,9 @@ pub struct AccuracyArgs {
     /// Run nothing: count cases, runs and packets, and estimate how long they take.
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub count: bool,
+    /// Measured collectives.
+    #[command(flatten)]
+    pub measured: MeasuredArgs,
     /// Settings of all runs.
     #[command(flatten, next_help_heading = "Settings of all runs")]
     pub common: CommonArgs,
@@ -124,7 +130,7 @@ pub struct AccuracyArgs {
 
 outputs! {
     /// Content of an output file, by its name.
-    enum Kind {
+    pub enum Kind {
         Map: "x.svg",
         Csv: "x.csv",
         Json: "x.json",
@@ -137,6 +143,10 @@ const OFFER: Offer<Kind> = Offer { verb: "accuracy", names: Kind::NAMES, json: O
 /// Runs all models and packet models of all cases.
 pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
+    if !args.measured.measured.is_empty() {
+        let files = args.out.open(&OFFER)?;
+        return measured(&args.measured, &args.models, &args.common, (&args.out, files), voice);
+    }
     if let Some(path) = args.keep.as_deref().filter(|path| path.exists() && !path.is_dir()) {
         let message = format!("`{}` is a file, and --keep takes a folder", path.display());
         return Err(Diagnostic::new("wrong-choice", message).help("write --keep and the name of a folder").into());

@@ -9,6 +9,7 @@
 //! - 130: stopped by Ctrl-C after reporting the results until then (a second Ctrl-C ends the process at once).
 
 mod accuracy;
+mod accuracy_measured;
 mod advise;
 mod args;
 mod asked;

@@ -18,8 +18,8 @@ use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
-    Accuracy, Benchmark, Comparison, FarmReport, JobsLink, JobsReport, LinkUse, MessageRecord, NoiseReport,
-    OperationComparison, PlanReport, Rate,
+    Accuracy, Benchmark, Comparison, FarmReport, JobsLink, JobsReport, LinkUse, MeasuredReport, MessageRecord,
+    NoiseReport, OperationComparison, PlanReport, Rate,
 };
 use hayase::steady::WeightedPath;
 
@@ -188,6 +188,14 @@ pub fn compared_jobs(comparison: &Comparison, writer: impl Write) -> io::Result<
 /// Failures of `writer`.
 pub fn accuracy(accuracy: &Accuracy, writer: impl Write) -> io::Result<()> {
     write(columns::accuracy(accuracy), &accuracy.rows, writer)
+}
+
+/// Writes measured collectives with their predictions, a line for each row in the order of the files.
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn measured(report: &MeasuredReport, writer: impl Write) -> io::Result<()> {
+    write(columns::measured(report), &report.rows, writer)
 }
 
 /// Writes the rows of a benchmark.

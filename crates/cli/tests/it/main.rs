@@ -30,6 +30,7 @@ mod lists;
 mod master_slave;
 mod matches;
 mod measure;
+mod measured;
 mod mistakes;
 mod noise;
 mod outputs;

@@ -4,7 +4,7 @@ use hayase::columns::{Blank, Columns, Quantity};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
     Accuracy, AccuracyRow, Benchmark, BenchmarkRow, CHOICES, Comparison, ComparisonRow, Estimate, Estimated,
-    FarmReport, OperationComparison, OperationRow, PATTERN, PlanReport, Prediction,
+    FarmReport, MeasuredReport, MeasuredRow, OperationComparison, OperationRow, PATTERN, PlanReport, Prediction,
 };
 
 /// Returns the columns of the algorithms of a collective operation.
@@ -127,6 +127,35 @@ pub fn accuracy(accuracy: &Accuracy) -> Columns<'_, AccuracyRow> {
     keys.fold(fixed, |columns, key| {
         columns.text(key.as_str(), move |row| row.case.varied.get(key).map_or("", String::as_str))
     })
+}
+
+/// Returns the columns of measured collectives: those of their files, then those of the first model's prediction.
+pub fn measured(report: &MeasuredReport) -> Columns<'_, MeasuredRow> {
+    let of_files: Vec<(&str, &'static str)> = report.columns.iter().map(|name| (name.as_str(), "")).collect();
+    Columns::<MeasuredRow>::new()
+        .text("system", |row| &row.system)
+        .text("operation", |row| &row.operation)
+        .text("algorithm", |row| &row.algorithm)
+        .text("library", |row| &row.library)
+        .count("nodes", |row| row.nodes)
+        .text("shape", |row| &row.shape)
+        .count("ranks", |row| row.ranks)
+        .count("size_B", |row| row.size_bytes)
+        .time("time_s", |row| row.time_s)
+        .text("statistic", |row| &row.statistic)
+        .time("p10_s", |row| row.p10_s)
+        .time("p90_s", |row| row.p90_s)
+        .count("repetitions", |row| row.repetitions)
+        .text("placement", |row| &row.placement)
+        .text("note", |row| &row.note)
+        .text("source", |row| &row.source)
+        .only(&of_files)
+        .time("predicted_s", |row| row.predicted_s.first().copied().flatten())
+        .time("low_s", |row| row.low_s)
+        .time("high_s", |row| row.high_s)
+        .ratio("ratio", 3, |row| row.ratio)
+        .id("scored", |row| u32::from(row.scored))
+        .text("reason", |row| &row.reason)
 }
 
 /// Returns the columns of a benchmark; every row names the machine.

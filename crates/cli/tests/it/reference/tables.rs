@@ -126,6 +126,11 @@ const TABLES: &[Table] = &[
         command: "accuracy -t torus-4x4 -p ring --models max-min --references packet:oq -o x.csv",
     },
     Table {
+        title: "Measured collectives",
+        about: "Rows of `accuracy --measured`: the columns of their files (`shape` and `placement` too, where a file has them), then the prediction.",
+        command: "accuracy --measured marenostrum5 --models max-min+ideal -o x.csv",
+    },
+    Table {
         title: "Farm",
         about: "Predictions of a master/worker program. `--vary` adds a first column.",
         command: "master-slave constant:count=20,time=1ms --workers 2,4 --seeds 2 -o x.csv",

@@ -1,0 +1,107 @@
+//! Tests of `hayase accuracy --measured`.
+
+use super::{Desk, Said};
+
+const HEAD: &str = "system,operation,algorithm,nodes,ranks,size_B,time_s\n";
+
+fn failed(desk: &Desk, words: &str) -> String {
+    let text = desk.hayase(&format!("accuracy --measured {words}")).assert().code(2).stderr();
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+#[test]
+fn a_linear_all_to_all_on_a_crossbar_takes_the_time_of_its_bytes() {
+    let rows = format!("{HEAD}MareNostrum 5 ACC,alltoall,linear,32,32,536870912,0.0229\n");
+    let desk = Desk::new().file("rows.csv", &rows);
+    let words = "accuracy --measured rows.csv --models max-min+ideal --format csv -o x.svg -o x.json -o x.md";
+    let out = desk.hayase(words).assert().success().stdout();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], format!("{},predicted_s,low_s,high_s,ratio,scored,reason", HEAD.trim_end()));
+    let cells: Vec<&str> = lines[1].split(',').collect();
+    // 31 blocks of 16 MiB at 24.5 GB/s.
+    let expected = 31.0 * f64::from(1 << 24) / 24.5e9;
+    let predicted: f64 = cells[7].parse().unwrap();
+    assert!((predicted / expected - 1.0).abs() < 1e-6, "{predicted} {expected}");
+    assert_eq!((cells[11], cells[12]), ("1", ""));
+    roxmltree::Document::parse(&desk.read("x.svg")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&desk.read("x.json")).unwrap();
+    assert_eq!((&report["schema"], &report["complete"]), (&"hayase-measured-1".into(), &true.into()));
+    assert!(desk.read("x.md").contains("MareNostrum 5 ACC alltoall linear, 32 nodes"));
+}
+
+#[test]
+fn rows_keep_their_order_and_each_unscored_one_has_its_reason() {
+    let rows = format!(
+        "{HEAD}Moon,alltoall,linear,8,8,1024,1\nMareNostrum 5 ACC,bcast,binomial,4,4,1024,1e-5\n\
+         MareNostrum 5 ACC,bcast,telepathy,4,4,1024,1\nMareNostrum 5 ACC,parade,x,4,4,1024,1\n\
+         MareNostrum 5 ACC,bcast,binomial,4,16,1024,1\nMareNostrum 5 ACC,allgather,ring,3,3,4,1\n\
+         MareNostrum 5 ACC,allreduce,ring,4,4,4096,1\nMareNostrum 5 ACC,bcast,library default,4,4,4,1\n\
+         Fugaku,bcast,binomial,8,8,1024,1\n"
+    );
+    let desk = Desk::new().file("rows.csv", &rows);
+    let out = desk.hayase("accuracy --measured rows.csv --format csv").assert().success().stdout();
+    let reasons: Vec<&str> = out.lines().skip(1).map(|line| line.rsplit_once(',').unwrap().1).collect();
+    assert_eq!(
+        reasons,
+        [
+            "no machine has the system `Moon`",
+            "",
+            "unknown algorithm `telepathy` of bcast",
+            "unknown operation `parade`",
+            "several ranks on a node are not predicted",
+            "blocks are no whole elements of 4 bytes",
+            "the cost to combine operands is not calibrated",
+            "the library chooses the algorithm",
+            "the shape is unknown",
+        ]
+    );
+}
+
+#[test]
+fn mistakes_are_named_with_their_places() {
+    let rows = |line: &str| Desk::new().file("rows.csv", &format!("{HEAD}{line}\n"));
+    let of = |line: &str| failed(&rows(line), "rows.csv");
+    assert!(of("Moon,alltoall,linear,8,8,1024,1").contains("rows.csv:2: no machine has the system `Moon`"));
+    assert!(of("Fugaku,alltoall,linear,8,8,1024,-1").contains("a time above 0"));
+    assert!(of("Fugaku,alltoall,linear,8,8,1024,").contains("rows.csv:2:"));
+    assert!(of("Fugaku,alltoall,linear,8,4,1024,1").contains("4 ranks do not use 8 nodes"));
+    let desk = Desk::new().file("bare.csv", "1,2,3\n").file("osu.txt", "# OSU MPI Allreduce Latency Test\n4 1.5\n");
+    assert!(failed(&desk, "bare.csv").contains("does not name the columns"));
+    assert!(failed(&desk, "osu.txt --nodes 4").contains("--system NAME"));
+    assert!(failed(&desk, "fugacu").contains("did you mean `fugaku`?"));
+    assert!(failed(&desk, "fugaku --models magic").contains("`magic` is no model"));
+    assert!(failed(&desk, "fugaku --placements nowhere").contains("no folder of placements"));
+    assert!(failed(&desk, "fugaku -t torus-4x4").contains("cannot be used with"));
+}
+
+#[test]
+fn placements_and_machines_of_a_user_are_taken() {
+    let machine = "[node.ideal]\n\n[measured]\nsystem = [\"Mine\"]\ntopology = \"torus:dims=[8],bandwidth=1 GB/s\"\n\
+                   node-number = { slot = 1 }\n";
+    let rows = "system,operation,algorithm,nodes,size_B,time_s,placement\nMine,bcast,linear,2,1000000,0.001,here\n";
+    let desk = Desk::new().file("mine.toml", machine).file("rows.csv", rows);
+    let words = "rows.csv -m mine.toml --placements places";
+    let with = |text: &str| std::fs::write(desk.path().join("places/here.csv"), text).unwrap();
+    std::fs::create_dir(desk.path().join("places")).unwrap();
+    with("rank,slot\n1,0\n0,4\n");
+    let out = desk.hayase(&format!("accuracy --measured {words} --format csv")).assert().success().stdout();
+    // One megabyte over links of 1 GB/s.
+    assert!(out.lines().nth(1).unwrap().starts_with("Mine,bcast,linear,2,1000000,0.001,here,0.001,"), "{out}");
+    with("slot\n3\n3\n");
+    assert!(failed(&desk, words).contains("node 3 has a rank already"));
+    with("slot\n3\n");
+    assert!(failed(&desk, words).contains("places 1 ranks, and a row that names it has 2"));
+    with("rank,slot\n0,x\n1,4\n");
+    assert!(failed(&desk, words).contains("here.csv:2:3"));
+    with("cell\n3\n");
+    assert!(failed(&desk, words).contains("slot"));
+}
+
+#[test]
+fn blocking_leaves_out_what_would_not_end() {
+    let rows =
+        "system,operation,algorithm,nodes,shape,size_B,time_s\nFugaku,alltoall,linear,512,8x8x8,67108864,0.0286\n";
+    let desk = Desk::new().file("rows.csv", rows);
+    assert!(failed(&desk, "rows.csv --models blocking").contains("blocking: too many messages under way"));
+}

@@ -1,0 +1,177 @@
+//! The table of algorithms: names in libraries, and the pattern or the reason for each.
+
+use crate::collective::{Algorithm, Call, Operation, Plan};
+
+/// Algorithm of a library, as this program plays it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Played {
+    /// A collective: its algorithm, and further keys of `[workload.collective]`.
+    Collective(Algorithm, &'static str),
+    /// An all-to-all: algorithm and injection.
+    AllToAll(&'static str, &'static str),
+    /// None, for this reason.
+    Not(&'static str),
+}
+
+use Algorithm as A;
+use Played::{AllToAll, Collective, Not};
+
+const DEFAULT: Played = Not("the library chooses the algorithm");
+const INNER: Played = Not("the library chooses the algorithms inside");
+const PRIVATE: Played = Not("the algorithm has no public definition");
+const MISSING: Played = Not("this program has no such algorithm");
+const OPEN: Played = Not("a parameter of the algorithm is not published");
+/// Algorithm in one piece, whatever its usual segments are.
+const WHOLE: &str = "segment-size = \"1 TB\"\n";
+
+/// Operation, names of an algorithm in libraries, and the algorithm here.
+///
+/// Sources: Open MPI 4.1 (`ompi/mca/coll/base`: names, definitions; unsegmented trees, chains of 4 and radix 4 are
+/// the defaults of `coll/tuned`), on which Fujitsu MPI 4.0 is based; MPICH 4 (`src/mpi/coll`) for Cray MPICH; PICO
+/// for algorithms of its own. `linear-sync` of an all-to-all limits nothing by default. An allgather by `linear` has a
+/// broadcast of the library's choice.
+const TABLE: &[(&str, &[&str], Played)] = &[
+    ("alltoall", &["linear", "basic-linear", "linear-sync"], AllToAll("linear", "all")),
+    ("alltoall", &["pairwise"], AllToAll("simple-spread", "sendrecv")),
+    ("alltoall", &["doublespread"], AllToAll("double-spread", "window=2")),
+    ("alltoall", &["modified-bruck", "bruck"], Collective(A::Bruck, "")),
+    ("alltoall", &["crp", "blacc3d", "blacc6d"], PRIVATE),
+    ("allgather", &["linear", "basic-linear"], INNER),
+    ("allgather", &["ring"], Collective(A::Ring, "")),
+    ("allgather", &["recursive-doubling"], Collective(A::RecursiveDoubling, "")),
+    ("allgather", &["neighbor"], Collective(A::NeighborExchange, "")),
+    ("allgather", &["bruck", "brucks"], Collective(A::Bruck, "")),
+    ("allgather", &["k-bruck"], OPEN),
+    ("allgather", &["sparbit"], Collective(A::Sparbit, "")),
+    ("allgather", &["3dtorus", "3dtorus-sm", "gtbc"], PRIVATE),
+    ("allreduce", &["basic-linear"], Collective(A::Linear, "")),
+    ("allreduce", &["recursive-doubling"], Collective(A::RecursiveDoubling, "")),
+    ("allreduce", &["rabenseifner"], Collective(A::Rabenseifner, "")),
+    ("allreduce", &["ring"], Collective(A::Ring, "")),
+    ("allreduce", &["segmented-ring", "ring-segmented"], MISSING),
+    ("allreduce", &["nonoverlapping", "allgather-reduce"], INNER),
+    ("allreduce", &["rdbc", "trix3", "trix6", "collnet", "nvlstree", "tree", "hier-bw-mpi"], PRIVATE),
+    ("bcast", &["linear", "basic-linear"], Collective(A::Linear, WHOLE)),
+    ("bcast", &["binomial"], Collective(A::Binomial, WHOLE)),
+    ("bcast", &["knomial"], Collective(A::Knomial, WHOLE)),
+    ("bcast", &["binary", "binary-tree"], Collective(A::Binary, WHOLE)),
+    ("bcast", &["chain"], Collective(A::Chain, WHOLE)),
+    ("bcast", &["pipeline"], Collective(A::Pipeline, WHOLE)),
+    ("bcast", &["scatter-allgather"], Collective(A::ScatterAllgather, "")),
+    ("bcast", &["scatter-allgather-ring"], Collective(A::ScatterRing, "")),
+    ("bcast", &["split-binary", "split-binary-tree"], MISSING),
+    ("bcast", &["bintree3d", "bintree6d", "trinaryx3", "trinaryx6"], PRIVATE),
+    ("reduce", &["linear", "basic-linear"], Collective(A::Linear, WHOLE)),
+    ("reduce", &["binomial"], Collective(A::Binomial, WHOLE)),
+    ("reduce", &["binary"], Collective(A::Binary, WHOLE)),
+    ("reduce", &["in-order", "in-order-binary"], Collective(A::InOrderBinary, WHOLE)),
+    ("reduce", &["chain"], Collective(A::Chain, WHOLE)),
+    ("reduce", &["pipeline"], Collective(A::Pipeline, WHOLE)),
+    ("reduce", &["rabenseifner"], Collective(A::Rabenseifner, "")),
+    ("reduce", &["trinaryx3", "trinaryx6"], PRIVATE),
+    ("reduce-scatter", &["recursive-halving"], Collective(A::RecursiveHalving, "")),
+    ("reduce-scatter", &["recursive-doubling"], Collective(A::RecursiveDoubling, "")),
+    ("reduce-scatter", &["pairwise"], Collective(A::Pairwise, "")),
+    ("reduce-scatter", &["ring"], Collective(A::Ring, "")),
+    ("reduce-scatter", &["non-overlapping"], INNER),
+    ("reduce-scatter", &["recursive-distance-doubling"], MISSING),
+    ("gather", &["linear", "basic-linear"], Collective(A::Linear, "")),
+    ("gather", &["linear-sync", "linear-synch"], Collective(A::LinearSync, "")),
+    ("gather", &["binomial"], Collective(A::Binomial, "")),
+    ("gather", &["simple"], PRIVATE),
+    ("scatter", &["linear", "basic-linear"], Collective(A::Linear, "")),
+    ("scatter", &["linear-nb"], Collective(A::LinearNonblocking, "")),
+    ("scatter", &["binomial"], Collective(A::Binomial, "")),
+    ("scatter", &["use-bcast"], INNER),
+    ("ping-pong", &["blocking send and receive"], Not("a ping-pong calibrates the ends of messages")),
+];
+
+/// Returns the algorithm here for the name of one in a library.
+///
+/// # Errors
+/// The operation or the algorithm is in no table.
+pub(super) fn played(operation: &str, algorithm: &str) -> Result<Played, String> {
+    if !TABLE.iter().any(|(known, ..)| *known == operation) {
+        return Err(format!("unknown operation `{operation}`"));
+    }
+    let known = |of: &str, names: &[&str]| of == operation && names.contains(&algorithm);
+    match TABLE.iter().find(|(of, names, _)| known(of, names)) {
+        Some((.., played)) => Ok(*played),
+        None if algorithm == "library default" => Ok(DEFAULT),
+        None if algorithm == "non-blocking" => Ok(INNER),
+        None => Err(format!("unknown algorithm `{algorithm}` of {operation}")),
+    }
+}
+
+/// Returns true if the operation combines operands.
+pub(super) fn combines(operation: &str) -> bool {
+    matches!(operation, "allreduce" | "reduce" | "reduce-scatter")
+}
+
+/// Returns the text of a workload of `bytes` in a vector over `ranks` ranks, and its number of messages, roughly.
+///
+/// # Errors
+/// The reason why there is none.
+pub(super) fn workload(operation: &str, algorithm: &str, ranks: u32, bytes: u64) -> Result<(String, u64), String> {
+    let played = played(operation, algorithm)?;
+    if let Not(reason) = played {
+        return Err(reason.to_owned());
+    }
+    if ranks < 2 {
+        return Err("one rank sends nothing".to_owned());
+    }
+    let size = if matches!(operation, "allreduce" | "reduce" | "bcast") { bytes } else { block(bytes, ranks)? };
+    let pairs = u64::from(ranks) * u64::from(ranks - 1);
+    Ok(match played {
+        AllToAll(algorithm, injection) => {
+            let text = "[workload.all-to-all]\nalgorithm = ";
+            (
+                format!("{text}\"{algorithm}\"\ninjection = \"{injection}\"\nsize = \"{size} B\"\nranks = {ranks}\n"),
+                pairs,
+            )
+        }
+        Collective(algorithm, keys) => {
+            let algorithm = suiting(operation, algorithm, ranks);
+            let messages = match algorithm {
+                A::Ring | A::ScatterRing | A::Pairwise => pairs * if operation == "allreduce" { 2 } else { 1 },
+                A::NeighborExchange => pairs / 2,
+                A::Bruck | A::RecursiveDoubling | A::RecursiveHalving | A::Rabenseifner | A::ScatterAllgather => {
+                    2 * u64::from(ranks) * u64::from(ranks.ilog2() + 1)
+                }
+                _ => 2 * u64::from(ranks),
+            };
+            let text = format!("[workload.collective]\noperation = \"{operation}\"\nalgorithm = \"{algorithm}\"\n");
+            (format!("{text}{keys}size = \"{size} B\"\nranks = {ranks}\n"), messages)
+        }
+        Not(_) => return Err(String::new()),
+    })
+}
+
+/// Returns the algorithm that libraries take for this number of ranks: an allgather by recursive doubling needs a
+/// power of two, else it is Bruck's; one by neighbours needs an even number, else it is a ring.
+fn suiting(operation: &str, algorithm: Algorithm, ranks: u32) -> Algorithm {
+    match operation {
+        "allgather" => Plan::of(&Call::equal(Operation::Allgather, ranks, 1), algorithm).algorithm,
+        _ => algorithm,
+    }
+}
+
+/// Size of an element of the measured vectors \[B\].
+const ELEMENT: u64 = 4;
+
+/// Returns the size of the block of a rank \[B\], in whole elements.
+fn block(bytes: u64, ranks: u32) -> Result<u64, String> {
+    let ranks = u64::from(ranks);
+    let block = bytes / ranks / ELEMENT * ELEMENT;
+    // Blocks of almost the same size are predicted.
+    if 100 * (bytes - block * ranks) > bytes {
+        return Err("blocks are no whole elements of 4 bytes".to_owned());
+    }
+    Ok(block)
+}
+
+/// Returns all names in the table.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.iter().flat_map(|(operation, names, _)| names.iter().map(move |name| (*operation, *name)))
+}
