@@ -144,7 +144,7 @@ pub enum Verb {
     /// Vary parameters of nodes and network one at a time: which of them matter, and the most that any
     /// network could gain.
     Whatif(InOurWords<WhatIfArgs>),
-    /// Fit the LogGPS parameters of a machine to measured round trips, or make a table of end costs by size.
+    /// Make a machine from measured round trips, a ping-pong or a ring.
     Calibrate(InOurWords<CalibrateArgs>),
     /// Measure the message times of a real network: the communication data of a prediction.
     #[command(subcommand)]

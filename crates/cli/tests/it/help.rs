@@ -37,7 +37,7 @@ Programs:
   master-slave  Predict the run time of a master/slave program from a few executed tasks
   program       Make, show and extend the data sets of a prediction
   trace         Show the contents of a recorded program or a schedule, or convert it to another format
-  calibrate     Fit the LogGPS parameters of a machine to measured round trips
+  calibrate     Make a machine from measured round trips, a ping-pong or a ring
   measure       Measure the message times of a real network
 
 Record and advise:
@@ -157,8 +157,8 @@ Scenario:
                                paths:FILE (default: the usual rule of the fabric)
       --faults <PART|NAME>     Fail cables between switches: a fraction of them, drawn by the seed
                                (1%), or one by name; more in [faults]
-      --node <MODEL>           Node model: ideal, loggp, loggps or loggopsim. Its parameters come
-                               from the machine or from --set
+      --node <MODEL>           Node model: ideal, loggp, loggps, tabulated or loggopsim. Its
+                               parameters come from the machine or from --set
       --seed <N>               Seed of everything random; with several runs, the seed of the first
       --link-bandwidth <RATE>  Bandwidth of links, for a fabric that takes it from the machine:
                                "12.5 GB/s"
