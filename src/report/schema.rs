@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 /// Returns the JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`,
-/// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy`, `Throughput`, `BestThroughput`, `ScheduleReport` and
+/// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy`, `MeasuredReport`, `Throughput`, `BestThroughput`, `ScheduleReport` and
 /// `OperationComparison`, with all types that they contain.
 pub fn schema() -> &'static str {
     include_str!("schema.json")
@@ -61,7 +61,9 @@ mod tests {
 
     use super::super::replay::ReplayReport;
     use super::super::whatif::WhatIfReport;
-    use super::super::{Accuracy, Comparison, FarmReport, JobsReport, OperationComparison, Report, ScheduleReport};
+    use super::super::{
+        Accuracy, Comparison, FarmReport, JobsReport, MeasuredReport, OperationComparison, Report, ScheduleReport,
+    };
     use super::Value;
     use crate::steady::{BestThroughput, Throughput};
 
@@ -76,6 +78,7 @@ mod tests {
             generator.subschema_for::<WhatIfReport>(),
             generator.subschema_for::<Comparison>(),
             generator.subschema_for::<Accuracy>(),
+            generator.subschema_for::<MeasuredReport>(),
             generator.subschema_for::<Throughput>(),
             generator.subschema_for::<BestThroughput>(),
             generator.subschema_for::<ScheduleReport>(),

@@ -24,7 +24,7 @@ const OPEN: Played = Not("a parameter of the algorithm is not published");
 /// Algorithm in one piece, whatever its usual segments are.
 const WHOLE: &str = "segment-size = \"1 TB\"\n";
 
-/// Operation, names of an algorithm in libraries, and the algorithm here.
+/// Operations, names of an algorithm in libraries, and the algorithm here.
 ///
 /// Sources: Open MPI 4.1 (`ompi/mca/coll/base`: names, definitions; unsegmented trees, chains of 4 and radix 4 are
 /// the defaults of `coll/tuned`), on which Fujitsu MPI 4.0 is based; MPICH 4 (`src/mpi/coll`) for Cray MPICH; PICO
@@ -34,54 +34,41 @@ const TABLE: &[(&str, &[&str], Played)] = &[
     ("alltoall", &["linear", "basic-linear", "linear-sync"], AllToAll("linear", "all")),
     ("alltoall", &["pairwise"], AllToAll("simple-spread", "sendrecv")),
     ("alltoall", &["doublespread"], AllToAll("double-spread", "window=2")),
-    ("alltoall", &["modified-bruck", "bruck"], Collective(A::Bruck, "")),
+    ("alltoall", &["modified-bruck"], Collective(A::Bruck, "")),
     ("alltoall", &["crp", "blacc3d", "blacc6d"], PRIVATE),
     ("allgather", &["linear", "basic-linear"], INNER),
-    ("allgather", &["ring"], Collective(A::Ring, "")),
-    ("allgather", &["recursive-doubling"], Collective(A::RecursiveDoubling, "")),
+    ("allgather alltoall", &["bruck", "brucks"], Collective(A::Bruck, "")),
+    ("allgather allreduce reduce-scatter", &["ring"], Collective(A::Ring, "")),
+    ("allgather allreduce reduce-scatter", &["recursive-doubling"], Collective(A::RecursiveDoubling, "")),
     ("allgather", &["neighbor"], Collective(A::NeighborExchange, "")),
-    ("allgather", &["bruck", "brucks"], Collective(A::Bruck, "")),
     ("allgather", &["k-bruck"], OPEN),
     ("allgather", &["sparbit"], Collective(A::Sparbit, "")),
     ("allgather", &["3dtorus", "3dtorus-sm", "gtbc"], PRIVATE),
     ("allreduce", &["basic-linear"], Collective(A::Linear, "")),
-    ("allreduce", &["recursive-doubling"], Collective(A::RecursiveDoubling, "")),
-    ("allreduce", &["rabenseifner"], Collective(A::Rabenseifner, "")),
-    ("allreduce", &["ring"], Collective(A::Ring, "")),
+    ("allreduce reduce", &["rabenseifner"], Collective(A::Rabenseifner, "")),
     ("allreduce", &["segmented-ring", "ring-segmented"], MISSING),
     ("allreduce", &["nonoverlapping", "allgather-reduce"], INNER),
     ("allreduce", &["rdbc", "trix3", "trix6", "collnet", "nvlstree", "tree", "hier-bw-mpi"], PRIVATE),
-    ("bcast", &["linear", "basic-linear"], Collective(A::Linear, WHOLE)),
-    ("bcast", &["binomial"], Collective(A::Binomial, WHOLE)),
-    ("bcast", &["knomial"], Collective(A::Knomial, WHOLE)),
-    ("bcast", &["binary", "binary-tree"], Collective(A::Binary, WHOLE)),
-    ("bcast", &["chain"], Collective(A::Chain, WHOLE)),
-    ("bcast", &["pipeline"], Collective(A::Pipeline, WHOLE)),
+    ("bcast reduce", &["linear", "basic-linear"], Collective(A::Linear, WHOLE)),
+    ("bcast reduce", &["binomial"], Collective(A::Binomial, WHOLE)),
+    ("bcast reduce", &["knomial"], Collective(A::Knomial, WHOLE)),
+    ("bcast reduce", &["binary", "binary-tree"], Collective(A::Binary, WHOLE)),
+    ("bcast reduce", &["chain"], Collective(A::Chain, WHOLE)),
+    ("bcast reduce", &["pipeline"], Collective(A::Pipeline, WHOLE)),
     ("bcast", &["scatter-allgather"], Collective(A::ScatterAllgather, "")),
     ("bcast", &["scatter-allgather-ring"], Collective(A::ScatterRing, "")),
     ("bcast", &["split-binary", "split-binary-tree"], MISSING),
-    ("bcast", &["bintree3d", "bintree6d", "trinaryx3", "trinaryx6"], PRIVATE),
-    ("reduce", &["linear", "basic-linear"], Collective(A::Linear, WHOLE)),
-    ("reduce", &["binomial"], Collective(A::Binomial, WHOLE)),
-    ("reduce", &["binary"], Collective(A::Binary, WHOLE)),
+    ("bcast reduce", &["bintree3d", "bintree6d", "trinaryx3", "trinaryx6"], PRIVATE),
     ("reduce", &["in-order", "in-order-binary"], Collective(A::InOrderBinary, WHOLE)),
-    ("reduce", &["chain"], Collective(A::Chain, WHOLE)),
-    ("reduce", &["pipeline"], Collective(A::Pipeline, WHOLE)),
-    ("reduce", &["rabenseifner"], Collective(A::Rabenseifner, "")),
-    ("reduce", &["trinaryx3", "trinaryx6"], PRIVATE),
     ("reduce-scatter", &["recursive-halving"], Collective(A::RecursiveHalving, "")),
-    ("reduce-scatter", &["recursive-doubling"], Collective(A::RecursiveDoubling, "")),
     ("reduce-scatter", &["pairwise"], Collective(A::Pairwise, "")),
-    ("reduce-scatter", &["ring"], Collective(A::Ring, "")),
     ("reduce-scatter", &["non-overlapping"], INNER),
     ("reduce-scatter", &["recursive-distance-doubling"], MISSING),
-    ("gather", &["linear", "basic-linear"], Collective(A::Linear, "")),
+    ("gather scatter", &["linear", "basic-linear"], Collective(A::Linear, "")),
+    ("gather scatter", &["binomial"], Collective(A::Binomial, "")),
     ("gather", &["linear-sync", "linear-synch"], Collective(A::LinearSync, "")),
-    ("gather", &["binomial"], Collective(A::Binomial, "")),
     ("gather", &["simple"], PRIVATE),
-    ("scatter", &["linear", "basic-linear"], Collective(A::Linear, "")),
     ("scatter", &["linear-nb"], Collective(A::LinearNonblocking, "")),
-    ("scatter", &["binomial"], Collective(A::Binomial, "")),
     ("scatter", &["use-bcast"], INNER),
     ("ping-pong", &["blocking send and receive"], Not("a ping-pong calibrates the ends of messages")),
 ];
@@ -91,11 +78,11 @@ const TABLE: &[(&str, &[&str], Played)] = &[
 /// # Errors
 /// The operation or the algorithm is in no table.
 pub(super) fn played(operation: &str, algorithm: &str) -> Result<Played, String> {
-    if !TABLE.iter().any(|(known, ..)| *known == operation) {
+    let mut of_operation = TABLE.iter().filter(|(of, ..)| of.split(' ').any(|known| known == operation)).peekable();
+    if of_operation.peek().is_none() {
         return Err(format!("unknown operation `{operation}`"));
     }
-    let known = |of: &str, names: &[&str]| of == operation && names.contains(&algorithm);
-    match TABLE.iter().find(|(of, names, _)| known(of, names)) {
+    match of_operation.find(|(_, names, _)| names.contains(&algorithm)) {
         Some((.., played)) => Ok(*played),
         None if algorithm == "library default" => Ok(DEFAULT),
         None if algorithm == "non-blocking" => Ok(INNER),
@@ -131,7 +118,12 @@ pub(super) fn workload(operation: &str, algorithm: &str, ranks: u32, bytes: u64)
             )
         }
         Collective(algorithm, keys) => {
-            let algorithm = suiting(operation, algorithm, ranks);
+            // As libraries do: an allgather by recursive doubling needs a power of two of ranks, else it is Bruck's;
+            // one by neighbours needs an even number, else it is a ring.
+            let algorithm = match operation {
+                "allgather" => Plan::of(&Call::equal(Operation::Allgather, ranks, 1), algorithm).algorithm,
+                _ => algorithm,
+            };
             let messages = match algorithm {
                 A::Ring | A::ScatterRing | A::Pairwise => pairs * if operation == "allreduce" { 2 } else { 1 },
                 A::NeighborExchange => pairs / 2,
@@ -145,15 +137,6 @@ pub(super) fn workload(operation: &str, algorithm: &str, ranks: u32, bytes: u64)
         }
         Not(_) => return Err(String::new()),
     })
-}
-
-/// Returns the algorithm that libraries take for this number of ranks: an allgather by recursive doubling needs a
-/// power of two, else it is Bruck's; one by neighbours needs an even number, else it is a ring.
-fn suiting(operation: &str, algorithm: Algorithm, ranks: u32) -> Algorithm {
-    match operation {
-        "allgather" => Plan::of(&Call::equal(Operation::Allgather, ranks, 1), algorithm).algorithm,
-        _ => algorithm,
-    }
 }
 
 /// Size of an element of the measured vectors \[B\].
@@ -173,5 +156,6 @@ fn block(bytes: u64, ranks: u32) -> Result<u64, String> {
 /// Returns all names in the table.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TABLE.iter().flat_map(|(operation, names, _)| names.iter().map(move |name| (*operation, *name)))
+    let of = |names: &'static [&str], operation| names.iter().map(move |name| (operation, *name));
+    TABLE.iter().flat_map(move |(of_all, names, _)| of_all.split(' ').flat_map(move |operation| of(names, operation)))
 }

@@ -105,20 +105,10 @@ impl Machine {
         let shape = row.shape.replace('x', ",");
         self.spec.topology.replace("{nodes}", &row.nodes.to_string()).replace("{shape}", &shape)
     }
-
-    /// Returns true if the machine was calibrated from this row.
-    pub fn is_fitted(&self, row: &MeasuredRow) -> bool {
-        self.spec.fitted.contains(&series(row))
-    }
-
-    /// Returns true if the library is known to have taken another algorithm.
-    pub fn is_replaced(&self, row: &MeasuredRow) -> bool {
-        self.spec.replaced.contains(&series(row))
-    }
 }
 
 /// Returns operation, algorithm and nodes of a row in words: `allgather ring on 32`.
-fn series(row: &MeasuredRow) -> String {
+pub(super) fn series(row: &MeasuredRow) -> String {
     format!("{} {} on {}", row.operation, row.algorithm, row.nodes)
 }
 

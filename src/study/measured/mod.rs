@@ -208,7 +208,7 @@ impl MeasuredSweep {
         if !machine.spec.node_number.is_empty() && place.is_none() {
             return Err("the placement is unknown".to_owned());
         }
-        if machine.is_replaced(row) {
+        if machine.spec.replaced.contains(&machine::series(row)) {
             return Err("the library took another algorithm".to_owned());
         }
         if messages > self.most_messages.unwrap_or(MOST_MESSAGES) {

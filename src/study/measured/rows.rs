@@ -88,7 +88,9 @@ impl Constants {
                 "" => cell.clone_from(above),
                 _ => above.clone_from(&cell),
             }
-            cell = cell.trim_start_matches('-').to_owned();
+            if cell == "-" {
+                cell.clear();
+            }
         }
         Some(match self.head.get(&column) {
             Some(head) if cell.is_empty() => head.clone(),
@@ -106,9 +108,6 @@ impl Constants {
 pub(super) fn read(input: Input, system: Option<&str>) -> Result<ReadRows, Vec<Diagnostic>> {
     let file: Arc<str> = input.name().into();
     let constants = std::cell::RefCell::new(Constants::default());
-    if let Some(system) = system {
-        constants.borrow_mut().head.insert(SYSTEM, system.to_owned());
-    }
     let mut above = vec![String::new(); COLUMNS.len()];
     let mut has = [false; COLUMNS.len()];
     let mut rows = Vec::new();
@@ -123,6 +122,10 @@ pub(super) fn read(input: Input, system: Option<&str>) -> Result<ReadRows, Vec<D
                 has[column] |= row.has(column) || constants.head.contains_key(&column);
                 cells.push(constants.cell(row, column, above).unwrap_or_default());
             }
+            if let Some(system) = system.filter(|_| cells[SYSTEM].is_empty()) {
+                cells[SYSTEM] = system.to_owned();
+                has[SYSTEM] = true;
+            }
             if let Some(read) = of_cells(row, cells) {
                 rows.push(ReadRow { row: read, file: Arc::clone(&file), line: row.line() });
             }
@@ -136,7 +139,6 @@ pub(super) fn read(input: Input, system: Option<&str>) -> Result<ReadRows, Vec<D
 fn of_cells(row: &mut csv::Row<'_>, mut cells: Vec<String>) -> Option<MeasuredRow> {
     let mut is_right = true;
     let mut wrong = |row: &mut csv::Row<'_>, column: usize, message: String, label: &str| {
-        // A column that the file does not have has no place in the line.
         row.mistake(column, Diagnostic::new("wrong-value", message).label(label));
         is_right = false;
     };
@@ -146,19 +148,16 @@ fn of_cells(row: &mut csv::Row<'_>, mut cells: Vec<String>) -> Option<MeasuredRo
             wrong(row, column, format!("a row without {}", COLUMNS[column].name()), help);
         }
     }
-    let mut whole = |row: &mut csv::Row<'_>, column: usize, least: u64| -> Option<u64> {
+    let mut whole = |row: &mut csv::Row<'_>, column: usize| -> Option<u64> {
         let cell = &cells[column];
-        if cell.is_empty() {
-            return None;
-        }
-        let value = cell.parse().ok().filter(|value| (least..=MOST).contains(value));
-        if value.is_none() {
+        let value = cell.parse().ok().filter(|value| (1..=MOST).contains(value));
+        if value.is_none() && !cell.is_empty() {
             let what = COLUMNS[column].name();
             wrong(row, column, format!("\"{cell}\" is no number of {what}"), "a whole number from 1");
         }
         value
     };
-    let (nodes, ranks, repetitions) = (whole(row, NODES, 1), whole(row, RANKS, 1), whole(row, 12, 1));
+    let (nodes, ranks, repetitions) = (whole(row, NODES), whole(row, RANKS), whole(row, 12));
     let Some(nodes) = nodes.or(ranks) else {
         wrong(row, NODES, "a row without nodes".to_owned(), "a column `nodes` or `ranks`");
         return None;
@@ -172,13 +171,10 @@ fn of_cells(row: &mut csv::Row<'_>, mut cells: Vec<String>) -> Option<MeasuredRo
         let message = format!("the shape \"{}\" does not have {nodes} nodes", cells[SHAPE]);
         wrong(row, SHAPE, message, "lengths of a grid, like 4x4x4");
     }
-    let size = match Bytes::from_cell(&cells[7]) {
-        Ok(Bytes(size)) => size,
-        Err(error) => {
-            wrong(row, 7, error.to_string(), "a size in bytes");
-            0
-        }
-    };
+    let Bytes(size) = Bytes::from_cell(&cells[7]).unwrap_or_else(|error| {
+        wrong(row, 7, error.to_string(), "a size in bytes");
+        Bytes(0)
+    });
     let mut seconds = |row: &mut csv::Row<'_>, column: usize| -> Option<f64> {
         let cell = &cells[column];
         let value = cell.parse().ok().or_else(|| Time::from_cell(cell).ok().map(Time::seconds));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::algorithms::combines;
-use super::machine::Machine;
+use super::machine::{Machine, series};
 use crate::report::{MEASURED_SCHEMA, MeasuredErrors, MeasuredReport, MeasuredRow, ReasonCount};
 
 /// Size of a vector from which a row is large \[B\].
@@ -30,7 +30,7 @@ pub(super) fn reason(row: &MeasuredRow, machine: &Machine) -> Option<String> {
         Some(format!("the folding of {} is unknown", row.shape))
     } else if spread > SPREAD && row.size_bytes < FEW {
         Some(format!("times differ: p90 is above {SPREAD} p10"))
-    } else if machine.is_fitted(row) {
+    } else if machine.spec.fitted.contains(&series(row)) {
         Some("the machine is calibrated from it".to_owned())
     } else if combines(&row.operation) && !machine.spec.combine {
         Some("the cost to combine operands is not calibrated".to_owned())
@@ -100,8 +100,7 @@ fn intervals(rows: &mut [MeasuredRow]) {
     for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.scored) {
         kinds.entry(kind(row)).or_default().push(at);
     }
-    let series = |row: &MeasuredRow| (row.operation.clone(), row.algorithm.clone(), row.nodes);
-    let series: Vec<_> = rows.iter().map(series).collect();
+    let series: Vec<String> = rows.iter().map(series).collect();
     for at in 0..rows.len() {
         let Some(predicted) = rows[at].predicted_s.first().copied().flatten() else { continue };
         let others = kinds.get(&kind(&rows[at])).map_or(&[][..], Vec::as_slice);

@@ -38,7 +38,7 @@ fn mistakes_of_a_table_have_line_and_column() {
     let head = "system,operation,algorithm,nodes,ranks,shape,size_B,time_s\n";
     let wrong = |line: &str| rows(&format!("{head}{line}\n")).unwrap_err();
     for (line, message) in [
-        ("X,bcast,binomial,8,8,,64,-1", "rows.csv:2:27"),
+        ("X,bcast,binomial,8,8,,64,-1", "rows.csv:2:26"),
         ("X,bcast,binomial,8,8,,64,", "is no measured time"),
         ("X,bcast,binomial,8,4,,64,1", "4 ranks do not use 8 nodes"),
         ("X,bcast,binomial,8,8,4x4,64,1", "does not have 8 nodes"),
@@ -46,7 +46,7 @@ fn mistakes_of_a_table_have_line_and_column() {
         ("X,bcast,,8,8,,64,1", "a row without algorithm"),
         (",bcast,binomial,8,8,,64,1", "--system NAME"),
         ("X,bcast,binomial,,,,64,1", "a row without nodes"),
-        ("X,bcast,binomial,8,8,,many,1", "rows.csv:2:24"),
+        ("X,bcast,binomial,8,8,,many,1", "rows.csv:2:23"),
     ] {
         assert!(wrong(line).contains(message), "{line}: {}", wrong(line));
     }

@@ -4,7 +4,7 @@ use super::axis::{Axis, SECONDS};
 use super::canvas::INK;
 use super::chart::{Chart, Series};
 use super::picture::{Picture, Tiles};
-use super::sign::{Fill, Pen, Sign, pen};
+use super::sign::{Fill, Mark, PENS, Pen, Sign};
 use crate::distinct::distinct;
 use hayase::report::{MeasuredReport, MeasuredRow};
 
@@ -15,6 +15,13 @@ const BAND: Fill = Fill("#e6ece2", "");
 const AREA: &str = r##"fill="#e6ece2""##;
 /// Largest factor of an error that the axis tells apart.
 const MOST: f64 = 10.0;
+
+/// Returns the pen of an operation: its colour, and a mark that no other of eight operations has.
+fn pen(number: usize) -> Pen {
+    let more = [Mark::Diamond, Mark::Cross, Mark::Plus, Mark::Frame];
+    let pen = PENS[number % PENS.len()];
+    if number % PENS.len() < more.len() { pen } else { pen.marked(more[number % more.len()]) }
+}
 
 /// Draws the scored rows of the first model: one mark a row, with the form and colour of its operation.
 pub fn measured(report: &MeasuredReport) -> String {

@@ -10,6 +10,10 @@ pub(super) enum Mark {
     Ring,
     Square,
     Triangle,
+    Diamond,
+    Cross,
+    Plus,
+    Frame,
 }
 
 /// Appearance of a line and its points.
@@ -78,6 +82,21 @@ impl Pen {
                     canvas.circle(at, 3.0, &format!(r##"fill="#ffffff" stroke="{colour}" stroke-width="1.3""##));
                 }
                 Mark::Square => canvas.rect(at.x - 2.8, at.y - 2.8, 5.6, 5.6, &full),
+                Mark::Diamond => {
+                    canvas.polygon(
+                        &[(0.0, -4.2), (4.2, 0.0), (0.0, 4.2), (-4.2, 0.0)].map(|(x, y)| at.plus(x, y)),
+                        &full,
+                    );
+                }
+                Mark::Cross | Mark::Plus => {
+                    let ends =
+                        if self.mark == Mark::Plus { [(0.0, 4.0), (4.0, 0.0)] } else { [(3.0, 3.0), (3.0, -3.0)] };
+                    ends.iter().for_each(|&(x, y)| Self::new(colour, 1.6).line(canvas, at.plus(-x, -y), at.plus(x, y)));
+                }
+                Mark::Frame => {
+                    let frame = format!(r##"fill="#ffffff" stroke="{colour}" stroke-width="1.3""##);
+                    canvas.rect(at.x - 2.6, at.y - 2.6, 5.2, 5.2, &frame);
+                }
                 Mark::Triangle => canvas.polygon(&[at.plus(0.0, -4.0), at.plus(3.7, 2.9), at.plus(-3.7, 2.9)], &full),
             }
         }
