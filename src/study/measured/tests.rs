@@ -8,7 +8,7 @@ use crate::report::MeasuredRow;
 fn rows(text: &str) -> Result<Vec<MeasuredRow>, String> {
     let input = Input::from_bytes("rows.csv", text.as_bytes().to_vec());
     let read = rows::read(input, None);
-    read.map(|read| read.rows.into_iter().map(|read| read.row).collect()).map_err(|diagnostics| shown(diagnostics))
+    read.map(|read| read.rows.into_iter().map(|read| read.row).collect()).map_err(shown)
 }
 
 fn shown(diagnostics: Vec<Diagnostic>) -> String {

@@ -22,12 +22,8 @@ pub fn measured(report: &MeasuredReport) -> Answer {
         grouped(predicted),
         grouped(scored)
     );
-    let tables: [(&str, fn(&MeasuredErrors) -> bool); 2] = [
-        ("Errors by machine and operation", |errors| errors.size.is_none()),
-        ("Errors by size of the vector", |errors| errors.size.is_some()),
-    ];
-    for (title, is_here) in tables {
-        let here: Vec<&MeasuredErrors> = report.errors.iter().filter(|errors| is_here(errors)).collect();
+    for (title, by_size) in [("Errors by machine and operation", false), ("Errors by size of the vector", true)] {
+        let here: Vec<_> = report.errors.iter().filter(|errors| errors.size.is_some() == by_size).collect();
         if !here.is_empty() {
             text.title(format!("{title}: median factor, 90 % quantile, part within 25 %"));
             text.table(errors(&here, &report.models));

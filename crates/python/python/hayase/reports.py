@@ -675,6 +675,107 @@ class LinkUse(TypedDict):
     delay_s: NotRequired[float]
 
 
+class MeasuredErrors(TypedDict):
+    """Errors of one model over scored rows. The error of a row is a factor: the larger of predicted over measured and measured over predicted, at least 1."""
+
+    #: Model.
+    model: str
+    #: Machine; absent for all.
+    system: NotRequired[str | None]
+    #: Operation; absent for all.
+    operation: NotRequired[str | None]
+    #: Class of sizes of the whole vector; absent for all.
+    size: NotRequired[str | None]
+    #: Number of scored rows that the model predicts.
+    rows: int
+    #: Median of the errors [1].
+    median: float
+    #: 90 % quantile of the errors [1].
+    p90: float
+    #: Share of rows whose prediction is within 25 % of the measured time.
+    within_25: float
+
+
+class MeasuredReport(TypedDict):
+    """Measured times of collectives beside the predictions of models."""
+
+    #: [`SCHEMA`].
+    schema: str
+    #: Files or names that were asked for, for the title of tables and pictures.
+    title: str
+    #: Version of the program that made the report.
+    version: str
+    #: Models in the order asked for. The first one has intervals, ratios and worst rows.
+    models: list[str]
+    #: Columns of the files, in their usual order.
+    columns: list[str]
+    #: Rows, in the order of the files.
+    rows: list[MeasuredRow]
+    #: Errors by model, by system, operation and size.
+    errors: list[MeasuredErrors]
+    #: Positions in `rows` of the scored rows with the largest errors, the worst first; at most ten.
+    worst: list[int]
+    #: Reasons of rows without a prediction or a score, the most frequent first.
+    reasons: list[ReasonCount]
+    #: Share of measured times that intervals are made to contain.
+    nominal_coverage: float
+    #: Share of scored rows with an interval whose measured time lies inside it; absent if there are none.
+    coverage: NotRequired[float | None]
+    #: True if all runs were made; otherwise predictions are missing.
+    complete: bool
+    #: Number of runs that were not made.
+    missing_runs: NotRequired[int]
+
+
+class MeasuredRow(TypedDict):
+    """Measured collective, with its predictions."""
+
+    #: Name of the machine.
+    system: str
+    #: Collective operation: `allgather`, `alltoall` ...
+    operation: str
+    #: Name of the algorithm in its library.
+    algorithm: str
+    #: Library and its version; empty if unknown.
+    library: str
+    #: Number of nodes.
+    nodes: int
+    #: Lengths of a grid of nodes: `4x4x4`; empty if there is none.
+    shape: str
+    #: Number of ranks.
+    ranks: int
+    #: Size of the whole vector [B]: the block of one pair of ranks is its part by the number of ranks.
+    size_B: int
+    #: Measured time [s].
+    time_s: float
+    #: Statistic of the time: `median of the slowest rank`; empty if unknown.
+    statistic: str
+    #: 10 % quantile of the measured times [s].
+    p10_s: NotRequired[float | None]
+    #: 90 % quantile of the measured times [s].
+    p90_s: NotRequired[float | None]
+    #: Number of measured times.
+    repetitions: NotRequired[int | None]
+    #: Name of the placement; empty if unknown.
+    placement: str
+    #: Note of the source.
+    note: str
+    #: Source of the row.
+    source: str
+    #: Predicted time of each model [s]; null where there is none.
+    predicted_s: list[float | None]
+    #: Lower end of the interval around the first model's prediction [s].
+    low_s: NotRequired[float | None]
+    #: Upper end of the interval [s].
+    high_s: NotRequired[float | None]
+    #: Prediction of the first model over measured time [1]: below 1 the model is too fast.
+    ratio: NotRequired[float | None]
+    #: True if the row counts in the errors.
+    scored: bool
+    #: Reason why the row has no prediction or is not scored; empty if it is scored.
+    reason: str
+
+
 class Meeting(TypedDict):
     """Link that several jobs used, at the same time or not."""
 
@@ -978,6 +1079,15 @@ class Reached(TypedDict):
     first_s: NotRequired[float | None]
     #: Mean delay of their ends [s].
     delay_s: float
+
+
+class ReasonCount(TypedDict):
+    """Reason, and the number of rows that have it."""
+
+    #: Reason in words.
+    reason: str
+    #: Number of rows.
+    rows: int
 
 
 class RegionReport(TypedDict):
