@@ -162,9 +162,9 @@ fn messages_of_one_node_leave_in_the_order_in_which_they_are_posted() {
             [ends[0] / 1e3, ends[1] / 1e3, last / 1e3]
         });
         assert!(near(&alone, [10.0, 50.0, 100.0]), "{alone:?}");
-        // With two queues the first does not wait, and the second takes a quarter of its target.
+        // With two queues the second does not wait for the first, and shares the link and its target meanwhile.
         let ends = arrivals(CROSSBAR, &BlockingSpec { source_queues: 2.into(), ..spec.clone() }, &pairs);
-        assert!(near(&[ends[0] / 1e3, ends[1] / 1e3, ends[4] / 1e3], [13.33, 40.0, 100.0]), "{ends:?}");
+        assert!((10_000.0..14_000.0).contains(&ends[0]) && (39_000.0..45_000.0).contains(&ends[1]), "{ends:?}");
         assert!(near(&behind_another, [20.0, 60.0, 100.0]), "{behind_another:?}");
     }
 }
