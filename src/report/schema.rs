@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 /// Returns the JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`,
-/// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy`, `MeasuredReport`, `Throughput`, `BestThroughput`, `ScheduleReport` and
-/// `OperationComparison`, with all types that they contain.
+/// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy`, `MeasuredReport`, `Throughput`, `BestThroughput`,
+/// `ScheduleReport` and `OperationComparison`, with all types that they contain.
 pub fn schema() -> &'static str {
     include_str!("schema.json")
 }

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::accuracy_measured::{MeasuredArgs, measured};
-use super::files::outputs;
+use super::accuracy_measured::{Kind, MeasuredArgs, measured};
 use super::lists::{axes, rejoined, title, vary};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, duration};
@@ -126,16 +125,6 @@ pub struct AccuracyArgs {
     /// Options of output.
     #[command(flatten)]
     pub out: OutputArgs,
-}
-
-outputs! {
-    /// Content of an output file, by its name.
-    pub enum Kind {
-        Map: "x.svg",
-        Csv: "x.csv",
-        Json: "x.json",
-        Markdown: "x.md",
-    }
 }
 
 const OFFER: Offer<Kind> = Offer { verb: "accuracy", names: Kind::NAMES, json: Ok(()), csv: Ok(()), threads: true };

@@ -5,14 +5,24 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::files::Files;
+use super::files::{Files, outputs};
 use super::options::{Format, OutputArgs};
 use super::progress;
 use super::scenario::CommonArgs;
-use super::{End, Failure, Voice, accuracy::Kind, asked};
+use super::{End, Failure, Voice, asked};
 use hayase::diagnostic::Diagnostic;
 use hayase::measured::{BenchmarkFacts, MeasuredSweep};
 use hayase_output::{csv, json, svg, table};
+
+outputs! {
+    /// Content of an output file, by its name.
+    pub enum Kind {
+        Map: "x.svg",
+        Csv: "x.csv",
+        Json: "x.json",
+        Markdown: "x.md",
+    }
+}
 
 /// Options of measured collectives.
 #[derive(Args, Clone, Debug)]
