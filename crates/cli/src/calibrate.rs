@@ -21,7 +21,8 @@ Examples:
   hayase calibrate osu.csv --ping-pong --bandwidth \"12 GB/s\" --eager \"8 KiB\" -o my-cluster.toml
   hayase calibrate ring.csv --ring 32 --bandwidth \"24.5 GB/s\" -o my-cluster.toml
 
-You supply: rtt.csv (round trips that you measured; examples/guide/rtt.csv of the repository is one)
+You supply: rtt.csv (round trips that you measured; examples/guide/rtt.csv of the repository is one), \
+osu.csv, ring.csv
 
 Files (-o), by name:
   x.toml   the machine, for -m
