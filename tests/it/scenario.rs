@@ -54,7 +54,7 @@ fn many_mistakes_of_one_file() {
     s.toml:7:1: unknown key `bandwith` in [topology.fat-tree]; did you mean `bandwidth`?
     s.toml:8:11: unknown time unit "sec"; write "1.5 us" or "250 ns"
     s.toml:9:18: 3 has no unit; write a bandwidth like "12.5 GB/s" or "100 Gbit/s"
-    s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
+    s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, double-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
     s.toml:13:8: unknown size unit "KBs"; write "20 KB" or "64 KiB"
     s.toml:15:10: unknown sharing `maxmin`; did you mean `max-min`?
     s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, planes, family, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive, fluid, min-hop, dfsssp, up-down, tables, paths
@@ -155,7 +155,7 @@ fn parts_that_do_not_go_together() {
     assert_snapshot!(told_of(&text), @r#"
     s.toml:5:13: 2d-spread is not defined for 8 ranks (needs a square number of ranks); take `all-to-all-nd-spread` (`algorithm = "nd-spread"` with `dims = [4, 2]`), or 4 ranks
     "#);
-    assert_snapshot!(told(base().set("--set", "workload.all-to-all.ranks=17")), @r"s.toml:4:11: 17 ranks do not fit on the 16 nodes of `fat-tree p=2`; take a larger fabric or fewer ranks; each rank needs a node of its own");
+    assert_snapshot!(told(base().set("--set", "workload.all-to-all.ranks=17")), @r"s.toml:4:11: 17 ranks do not fit on the 16 nodes of `fat-tree p=2`; take a larger fabric or fewer ranks, or place more ranks on a node (`ranks-per-node`)");
     assert_snapshot!(told(base().routing("dimension-order")), @r"--routing:1:1: dimension-order finds routes on tori, meshes, hyper-crossbars and HyperX, but fat-tree p=2 is a tree; use `d-mod-k`, or leave the routing out");
     assert_snapshot!(told_of(&format!("{TREE}{SPREAD}[sharing.redistribute]\nthreshold = nan\n")), @r"s.toml:8:13: the threshold NaN is not a fraction of a rate (a number between 0 and 1 is expected); the published value is 0.01");
 }
