@@ -111,5 +111,6 @@ def test_every_key_of_a_scenario_is_a_setting():
     checkout = HERE.parents[2] / "src/scenario/schema.json"
     if not checkout.exists():
         pytest.skip("no checkout around the tests")
-    keys = set(json.loads(checkout.read_text())["properties"]) - {"topology", "workload", "job", "files"}
+    properties = json.loads(checkout.read_text())["properties"]
+    keys = {key.replace("-", "_") for key in properties} - {"topology", "workload", "job", "files"}
     assert keys <= set(_settings.Settings.__annotations__)

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 #: Values of `progress`: `None`, a bar (`True`), or a function of simulated seconds, finished part and total.
 Progress: TypeAlias = "bool | Callable[[float, int, int], object] | None"
 
-#: Keys of a scenario that are settings of the same name.
+#: Keys of a scenario that are settings of the same name, with `_` for `-`.
 TABLES = (
     "seed",
+    "ranks_per_node",
     "resolution",
     "link",
     "routing",
@@ -232,7 +233,7 @@ class Scenario:
                 continue
             value = self._unpacked(key, value)
             if key in TABLES:
-                tables[key] = value
+                tables[key.replace("_", "-")] = value
             elif key in OTHERS:
                 self._option(key, value, tables)
             else:

@@ -88,6 +88,8 @@ Fault = Union[float, str]
 class OfSystem(TypedDict, total=False):
     """Keys of links and nodes."""
 
+    #: Number of ranks on each node, which share its links.
+    ranks_per_node: int
     resolution: Quantity
     link: Table
     node: Node
