@@ -1,8 +1,8 @@
 //! Measured collectives beside predictions: rows of tables, their scenarios, and the errors of models.
 //!
-//! Rows come from files or the library ([`MeasuredSweep::read`]). Each becomes a scenario of its machine: fabric, placement,
-//! pattern and size. Equal scenarios run once. The report has the rows in their order, and for each prediction an
-//! interval from the errors of other rows.
+//! Rows come from files or the library ([`MeasuredSweep::read`]). Each becomes a scenario of its machine: fabric,
+//! placement, pattern and size. Equal scenarios run once. The report has the rows in their order, and for each
+//! prediction an interval from the errors of other rows.
 
 mod algorithms;
 mod benchmarks;
