@@ -117,9 +117,9 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
         return Err(Diagnostic::new("no-plan", message).help("-o x.json has the optimum alone").into());
     }
     let files = args.out.open(&OFFER)?;
-    let writes = |write: &dyn Fn(&Plan, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| match plan {
-        Some(plan) => write(plan, w),
-        None => Err(std::io::Error::other("there is no plan: the ranks are too many, or there is a bound alone")),
+    // Without a plan no other file than the report was accepted.
+    let writes = |write: &dyn Fn(&Plan, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| {
+        plan.as_ref().map_or(Ok(()), |plan| write(plan, w))
     };
     let name = format!("{} on {}", report.operation, fabric.name());
     let to_csv = |w: &mut dyn Write| writes(&|plan, w| w.write_all(&csv_of(plan, fabric)), w);

@@ -101,17 +101,14 @@ pub(super) fn combines(operation: &str) -> bool {
 /// The reason why there is none.
 pub(super) fn workload(operation: &str, algorithm: &str, ranks: u32, bytes: u64) -> Result<(String, u64), String> {
     let played = played(operation, algorithm)?;
-    if let Not(reason) = played {
-        return Err(reason.to_owned());
-    }
-    if ranks < 2 {
+    if ranks < 2 && !matches!(played, Not(_)) {
         return Err("one rank sends nothing".to_owned());
     }
-    let size = if matches!(operation, "allreduce" | "reduce" | "bcast") { bytes } else { block(bytes, ranks)? };
-    let pairs = u64::from(ranks) * u64::from(ranks - 1);
+    let size = || if matches!(operation, "allreduce" | "reduce" | "bcast") { Ok(bytes) } else { block(bytes, ranks) };
+    let pairs = u64::from(ranks) * u64::from(ranks.saturating_sub(1));
     Ok(match played {
         AllToAll(algorithm, injection) => {
-            let text = "[workload.all-to-all]\nalgorithm = ";
+            let (text, size) = ("[workload.all-to-all]\nalgorithm = ", size()?);
             (
                 format!("{text}\"{algorithm}\"\ninjection = \"{injection}\"\nsize = \"{size} B\"\nranks = {ranks}\n"),
                 pairs,
@@ -133,9 +130,9 @@ pub(super) fn workload(operation: &str, algorithm: &str, ranks: u32, bytes: u64)
                 _ => 2 * u64::from(ranks),
             };
             let text = format!("[workload.collective]\noperation = \"{operation}\"\nalgorithm = \"{algorithm}\"\n");
-            (format!("{text}{keys}size = \"{size} B\"\nranks = {ranks}\n"), messages)
+            (format!("{text}{keys}size = \"{} B\"\nranks = {ranks}\n", size()?), messages)
         }
-        Not(_) => return Err(String::new()),
+        Not(reason) => return Err(reason.to_owned()),
     })
 }
 

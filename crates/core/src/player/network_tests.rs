@@ -8,6 +8,11 @@ use crate::program::{Envelope, Op, ProgramBuilder};
 use crate::units::{Bytes, Time};
 
 fn played(ranks: &[Vec<Op>], node: &LogGpsSpec) -> Played {
+    played_on(ranks, &NodeSpec::Loggps(node.clone()))
+}
+
+/// Plays a program of these ranks on nodes with their own network.
+pub(super) fn played_on(ranks: &[Vec<Op>], node: &NodeSpec) -> Played {
     let mut program = ProgramBuilder::new(ranks.len() as u32);
     for (number, ops) in (0..).zip(ranks) {
         let mut rank = program.sequence(number);
@@ -17,7 +22,7 @@ fn played(ranks: &[Vec<Op>], node: &LogGpsSpec) -> Played {
         program.finish_rank(rank);
     }
     let program = program.build().unwrap();
-    let costs = NodeSpec::Loggps(node.clone()).costs().unwrap();
+    let costs = node.costs().unwrap();
     let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
     let played = Player::new(play, Observers::default()).run(&|_, _| true);
     assert_eq!(played.stuck, []);

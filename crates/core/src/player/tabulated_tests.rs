@@ -1,8 +1,7 @@
 //! Costs by size, played without a fabric: chains, ports and exchanges.
 
-use super::*;
-use crate::node::NodeSpec;
-use crate::program::{Envelope, Op, ProgramBuilder};
+use super::network_tests::played_on;
+use crate::program::{Envelope, Op};
 
 /// Steps of 2 us at 1 KB and 6 us at 100 KB, on a wire of 1 GB/s.
 const NODE: &str = "[tabulated]\nG = \"1 ns/B\"\neager = \"1000 B\"\none-way = \"5 us\"\ngap = \"0.5 us\"\n\
@@ -11,19 +10,7 @@ const NODE: &str = "[tabulated]\nG = \"1 ns/B\"\neager = \"1000 B\"\none-way = \
 
 /// Plays a program of these ranks; returns the end of the last one \[us\].
 fn end(ranks: &[Vec<Op>]) -> f64 {
-    let mut program = ProgramBuilder::new(ranks.len() as u32);
-    for (number, ops) in (0..).zip(ranks) {
-        let mut rank = program.sequence(number);
-        for &op in ops {
-            rank.push(op);
-        }
-        program.finish_rank(rank);
-    }
-    let program = program.build().unwrap();
-    let costs = crate::reading::from_toml::<NodeSpec>(NODE).unwrap().costs().unwrap();
-    let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
-    let played = Player::new(play, Observers::default()).run(&|_, _| true);
-    assert_eq!(played.stuck, []);
+    let played = played_on(ranks, &crate::reading::from_toml(NODE).unwrap());
     let end = played.ranks.iter().map(|rank| rank.end).max().unwrap();
     (end.ps() / 1e3).round() / 1e3
 }
