@@ -252,10 +252,11 @@ mod tests {
             "strict",
             "routing",
         ];
-        // Commands whose purpose is one output, and options of `compare` that take lists, have their own texts.
+        // Commands whose purpose is one output, and options that take lists, have their own texts.
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "generate man", "trace convert", "program extend", "sweep"].contains(&verb),
-            "machine" | "transport" => verb == "compare",
+            "machine" => ["accuracy", "compare"].contains(&verb),
+            "transport" => verb == "compare",
             "routing" => ["accuracy", "compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "size" => ["accuracy", "schedule"].contains(&verb),
             "jitter" => verb == "accuracy",
