@@ -53,11 +53,18 @@ def test_a_makespan_may_be_estimated() -> None:
 
 
 def test_calls_do_not_wait_for_each_other() -> None:
+    began, ended, in_time = threading.Event(), threading.Event(), []
+
+    def hold(*_: object) -> None:
+        began.set()
+        in_time.append(ended.wait(60))
+
     long = threading.Thread(
-        target=lambda: hayase.run("fat-tree-250", "all-to-all-simple-spread", placement="random", size="1 MB", threads=1)
+        target=lambda: hayase.run("fat-tree-1024", "all-to-all-simple-spread", placement="random", progress=hold)
     )
     long.start()
-    time.sleep(0.05)
+    assert began.wait(60)
     hayase.run("torus-4x4", "ring", threads=1)
-    assert long.is_alive(), "the short run waited for the long one"
+    ended.set()
     long.join()
+    assert all(in_time), "the short run waited for the long one"

@@ -33,9 +33,8 @@ const WHOLE: &str = "segment-size = \"1 TB\"\n";
 const TABLE: &[(&str, &[&str], Played)] = &[
     ("alltoall", &["linear", "basic-linear", "linear-sync"], AllToAll("linear", "all")),
     ("alltoall", &["pairwise"], AllToAll("simple-spread", "sendrecv")),
-    ("alltoall", &["doublespread"], AllToAll("double-spread", "window=2")),
     ("alltoall", &["modified-bruck"], Collective(A::Bruck, "")),
-    ("alltoall", &["crp", "blacc3d", "blacc6d"], PRIVATE),
+    ("alltoall", &["crp", "doublespread", "blacc3d", "blacc6d"], PRIVATE),
     ("allgather", &["linear", "basic-linear"], INNER),
     ("allgather alltoall", &["bruck", "brucks"], Collective(A::Bruck, "")),
     ("allgather allreduce reduce-scatter", &["ring"], Collective(A::Ring, "")),

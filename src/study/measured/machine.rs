@@ -147,19 +147,22 @@ const MOST: u64 = 1 << 24;
 pub(super) struct Place {
     file: String,
     nodes: Vec<u32>,
+    /// Largest number of ranks on a node.
+    per_node: u32,
     /// Mistake of a node with several ranks, if there is one.
     twice: Option<Diagnostic>,
 }
 
 impl Place {
-    /// Returns the mistake if the placement is not one node for each rank of a row. A placement with more ranks than
-    /// the row may have several on a node, which is none.
+    /// Returns the mistake if the placement does not give each rank of a row a node, or puts more ranks on one than
+    /// the row has. A placement with more ranks than the row may have several on a node, which is none.
     pub fn mistake(&self, row: &MeasuredRow) -> Option<Diagnostic> {
         let (here, ranks) = (self.nodes.len(), row.ranks);
         match &self.twice {
-            Some(twice) => Some(twice.clone()).filter(|_| !self.is_shared(row)),
-            None if here == ranks as usize => None,
-            None => {
+            Some(_) if self.is_shared(row) => None,
+            Some(twice) if self.per_node > row.ranks.div_ceil(row.nodes) => Some(twice.clone()),
+            _ if here == ranks as usize => None,
+            _ => {
                 let message = format!("`{}` places {here} ranks, and a row that names it has {ranks}", self.file);
                 Some(Diagnostic::new("wrong-placement", message).help("a placement has a line or place for each rank"))
             }
@@ -188,7 +191,7 @@ fn read(input: Input, factors: &BTreeMap<String, u32>) -> Result<Place, Vec<Diag
     columns.extend(places.iter().map(|(name, _)| Column::required(name)));
     let file = input.name().to_owned();
     let mut placed: Vec<(u32, u32)> = Vec::new();
-    let (mut ranks, mut nodes, mut twice) = (BTreeMap::new(), BTreeMap::new(), None);
+    let (mut ranks, mut nodes, mut twice, mut per_node) = (BTreeMap::new(), BTreeMap::new(), None, 1);
     csv::read(input, &columns, |row| {
         let mut here: Vec<u64> = vec![0];
         for (at, (_, factor)) in (1..).zip(&places) {
@@ -204,8 +207,11 @@ fn read(input: Input, factors: &BTreeMap<String, u32>) -> Result<Place, Vec<Diag
                 let mistake = Diagnostic::new("duplicate-rank", format!("rank {rank} has a node already"));
                 return row.mistake(0, mistake.label(format!("line {earlier} places it")));
             }
-            if let (Some(earlier), None) = (nodes.insert(node, line), &twice) {
-                let message = format!("{file}:{line}: node {node} has a rank already, by line {earlier}");
+            let (first, here) = nodes.entry(node).or_insert((line, 0));
+            *here += 1;
+            per_node = per_node.max(*here);
+            if *here > 1 && twice.is_none() {
+                let message = format!("{file}:{line}: node {node} has a rank already, by line {first}");
                 twice = Some(Diagnostic::new("duplicate-node", message));
             }
             placed.push((rank, node));
@@ -216,7 +222,7 @@ fn read(input: Input, factors: &BTreeMap<String, u32>) -> Result<Place, Vec<Diag
     if let Some((rank, _)) = missing {
         return Err(vec![Diagnostic::new("missing-rank", format!("`{file}` gives rank {rank} no node"))]);
     }
-    Ok(Place { file, nodes: placed.into_iter().map(|(_, node)| node).collect(), twice })
+    Ok(Place { file, nodes: placed.into_iter().map(|(_, node)| node).collect(), per_node, twice })
 }
 
 /// Returns the numbers of a cell: `3` or a list `0 2-5`.

@@ -149,7 +149,7 @@ impl MeasuredSweep {
         for (read, machine) in measured.rows.iter().zip(&measured.machine_of) {
             let row = &read.row;
             let place = match machine.map(|at| (at, &measured.machines[at])) {
-                Some((at, machine)) if !machine.spec.node_number.is_empty() && row.ranks == row.nodes => {
+                Some((at, machine)) if !machine.spec.node_number.is_empty() => {
                     let key = (at, row.placement.clone());
                     if !places.contains_key(&key) {
                         let nodes = placements.nodes(&row.placement, machine).unwrap_or_else(|mistakes| {
@@ -199,8 +199,8 @@ impl MeasuredSweep {
         model: &str,
     ) -> Result<(String, Job), String> {
         let (work, messages) = algorithms::workload(&row.operation, &row.algorithm, row.ranks, row.size_bytes)?;
-        if row.ranks > row.nodes || place.is_some_and(|place| place.is_shared(row)) {
-            return Err("several ranks on a node are not predicted".to_owned());
+        if place.is_some_and(|place| place.is_shared(row)) {
+            return Err("the placement has several ranks on a node, and the row a part of them".to_owned());
         }
         if machine.spec.topology.contains("{shape}") && row.shape.is_empty() {
             return Err("the shape is unknown".to_owned());
@@ -219,10 +219,14 @@ impl MeasuredSweep {
             return Err("blocking: too many messages under way".to_owned());
         }
         let topology = machine.topology(row);
-        let key = format!("{model} {} {topology} {} {work}", machine.name, row.placement);
+        let per_node = row.ranks.div_ceil(row.nodes);
+        let key = format!("{model} {} {topology} {per_node} {} {work}", machine.name, row.placement);
         let mut loader = self.base.clone().topology(&topology).text("<row>", work).sharing(sharing);
         if sharing == model {
             loader = loader.machine(&machine.name);
+        }
+        if per_node > 1 {
+            loader = loader.ranks_per_node(&per_node.to_string());
         }
         if let Some(place) = place {
             let name = format!("{}.csv", row.placement);

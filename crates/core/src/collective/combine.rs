@@ -16,6 +16,8 @@ pub struct WorkRates {
     pub copy: PerByte,
     /// Touching memory of a new buffer.
     pub fresh: PerByte,
+    /// Copying blocks in Bruck's algorithms.
+    pub pack: PerByte,
 }
 
 /// Rates at which a rank combines operands: `"2 GB/s"`, or a list by the size of the vector.
@@ -73,7 +75,7 @@ impl CombineRates {
                 found.map_or_else(WorkRates::default, |rates| WorkRates {
                     combine: time(rates.rate),
                     copy: rates.copy.map_or(PerByte::ZERO, time),
-                    fresh: PerByte::ZERO,
+                    ..WorkRates::default()
                 })
             }
         }

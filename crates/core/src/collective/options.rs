@@ -6,7 +6,7 @@ use super::combine::{CombineRates, WorkRates};
 use super::rules;
 use crate::base::choice::choice;
 use crate::diagnostic::{Diagnostic, Located, closest};
-use crate::units::{Bytes, PerByte};
+use crate::units::{Bandwidth, Bytes, PerByte};
 
 choice! {
     /// MPI library whose rules choose an algorithm if none is named.
@@ -57,6 +57,8 @@ macro_rules! spec {
             pub fresh: Option<Located<PerByte>>,
             /// Longest vector whose buffers are there already, so that `fresh` does not apply (default 0 B).
             pub fresh_above: Option<Located<Bytes>>,
+            /// Rate at which blocks are copied where Bruck's algorithms pack, unpack and turn them (default: at once).
+            pub pack: Option<Located<Bandwidth>>,
             /// Number of chains of `chain` (default 4).
             pub chains: Option<Located<u32>>,
             /// Radix of `knomial` (default 4).
@@ -140,6 +142,10 @@ impl CollectivesSpec {
         if let Some(rates) = &self.combine {
             mistakes.extend(rates.mistake().map(|mistake| mistake.at_value(rates)));
         }
+        if let Some(rate) = self.pack.as_ref().filter(|rate| rate.bytes_per_second() == 0.0) {
+            let never = Diagnostic::new("bad-collectives", "blocks that are packed at no speed").label("above 0");
+            mistakes.push(never.at_value(rate).help("leave it out to pack at once"));
+        }
         if let Some(size) = self.segment_size.as_ref().filter(|size| size.0 == 0) {
             let empty = Diagnostic::new("bad-collectives", "a segment of no bytes");
             mistakes.push(empty.at_value(size).label("at least 1 B").help("write `segment-size = \"64 KiB\"`"));
@@ -151,7 +157,8 @@ impl CollectivesSpec {
     pub fn rates(&self, bytes: u64) -> WorkRates {
         let above = self.fresh_above.as_ref().map_or(0, |above| above.0);
         let fresh = self.fresh.as_ref().filter(|_| bytes > above).map_or(PerByte::ZERO, |fresh| **fresh);
-        WorkRates { fresh, ..self.combine.as_ref().map_or_else(WorkRates::default, |rates| rates.of(bytes)) }
+        let pack = self.pack.as_ref().map_or(PerByte::ZERO, |rate| PerByte::from_ps(1e12 / rate.bytes_per_second()));
+        WorkRates { fresh, pack, ..self.combine.as_ref().map_or_else(WorkRates::default, |rates| rates.of(bytes)) }
     }
 
     /// Returns the plan of a call. A name that [`CollectivesSpec::check`] would reject is ignored.

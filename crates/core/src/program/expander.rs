@@ -104,23 +104,41 @@ impl Expand for Expander {
             steps.extend(work(call.total(), rates.copy));
             steps.extend(work(call.total(), rates.fresh).filter(|_| call.collective != Operation::Reduce));
         }
+        let packs = plan.algorithm == Algorithm::Bruck && call.collective == Operation::Alltoall;
+        let pack = |bytes: u64| work(bytes, rates.pack).filter(|_| packs);
+        steps.extend(pack(call.total()));
+        // Trees of Open MPI call for the next child's message before they wait for the last one's.
+        let calls_ahead = call.collective == Operation::Reduce
+            && matches!(plan.algorithm, Algorithm::Binary | Algorithm::InOrderBinary | Algorithm::Chain);
+        let mut wait_before = None;
         let mut started = Vec::new();
         for step in expansion.steps(me) {
             let here = (steps.len() - start) as u32;
+            let waits = wait_before.take();
             match step {
                 Step::Send { to, bytes } => {
                     steps.extend(fresh(bytes).filter(|_| call.collective == Operation::Gather));
                     steps.push(Op::send(with(to), bytes));
                 }
                 Step::Post { to, bytes } => steps.push(Op::send(with(to), bytes).marked(Op::POSTED)),
+                Step::Receive { from, bytes } if calls_ahead => {
+                    let call_at = waits.unwrap_or(here);
+                    steps.insert(start + call_at as usize, Op::irecv(with(from), bytes).marked(Op::WITHIN_CALL));
+                    wait_before = Some((steps.len() - start) as u32);
+                    steps.push(Op::wait(call_at).marked(Op::WITHIN_CALL));
+                    steps.extend(fresh(bytes));
+                }
                 Step::Receive { from, bytes } => {
                     steps.push(Op::recv(with(from), bytes));
                     steps.extend(fresh(bytes).filter(|_| call.collective != Operation::Gather));
                 }
                 Step::Exchange { to, send_bytes, from, receive_bytes } => {
+                    steps.extend(pack(send_bytes));
+                    let here = (steps.len() - start) as u32;
                     steps.push(Op::irecv(with(from), receive_bytes).marked(Op::WITHIN_CALL));
                     steps.push(Op::send(with(to), send_bytes).receiving(with(from).peer));
                     steps.push(Op::wait(here).marked(Op::WITHIN_CALL));
+                    steps.extend(pack(receive_bytes));
                 }
                 Step::StartSend { to, bytes } => {
                     started.push(here);
@@ -131,8 +149,17 @@ impl Expand for Expander {
                     steps.push(Op::irecv(with(from), bytes));
                 }
                 Step::WaitAll => steps.extend(started.drain(..).map(Op::wait)),
-                Step::Reduce { bytes } => steps.extend(work(bytes, rates.combine)),
+                Step::Reduce { bytes } => {
+                    steps.extend(work(bytes, rates.combine));
+                    wait_before = waits;
+                }
             }
+        }
+        steps.extend(pack(call.total()));
+        if plan.algorithm == Algorithm::Bruck && call.collective == Operation::Allgather && me != 0 {
+            // The blocks of higher ranks go through a buffer, the others move to the front.
+            let blocks = 2 * group.size() - me;
+            steps.extend(work(u64::from(blocks) * call.mean(), rates.pack));
         }
     }
 }

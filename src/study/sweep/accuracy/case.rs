@@ -76,7 +76,6 @@ fn kind(spec: &PatternSpec) -> &'static str {
     match spec {
         PatternSpec::AllToAll(spec) => match *spec.algorithm {
             AllToAll::SimpleSpread
-            | AllToAll::DoubleSpread
             | AllToAll::Spread2d
             | AllToAll::SpreadNd
             | AllToAll::Pairwise

@@ -39,8 +39,6 @@ choice! {
     pub enum AllToAll {
         /// Message p = 1 .. N-1 goes to `(src + p) mod N`.
         SimpleSpread = "simple-spread",
-        /// Simple spread in both directions by turns: to `src + 1`, `src - 1`, `src + 2` ...
-        DoubleSpread = "double-spread",
         /// Simple spread in both coordinates of an n x n square of ranks; needs N = n^2.
         Spread2d = "2d-spread",
         /// Simple spread in every coordinate of a grid of ranks.
@@ -194,7 +192,6 @@ impl AllToAllSpec {
         let spread = |rule| self.several(Spread::new(ranks, bytes, rule));
         match *self.algorithm {
             AllToAll::SimpleSpread | AllToAll::Linear => spread(Destination::Shift),
-            AllToAll::DoubleSpread => spread(Destination::Both),
             AllToAll::Mpich if !ranks.is_power_of_two() => spread(Destination::Shift),
             AllToAll::Mpich => spread(Destination::Xor),
             AllToAll::Pairwise if !ranks.is_power_of_two() => Err(vec![self.no_power_of_two(ranks)]),

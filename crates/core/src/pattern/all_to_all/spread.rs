@@ -36,11 +36,6 @@ pub(super) enum Destination {
     ///
     /// Source: docs/concepts/workloads.md, "All-to-all", A2APW.
     Xor,
-    /// Simple spread in both directions by turns: `(src + (p + 1) / 2) mod N` for odd p, `(src - p / 2) mod N` for
-    /// even p.
-    ///
-    /// Source: the algorithm `doublespread` of Fujitsu MPI, by its name.
-    Both,
 }
 
 impl Destination {
@@ -61,7 +56,6 @@ impl Spread {
         match &self.rule {
             Destination::Shift => add_mod(src, p, self.ranks),
             Destination::Xor => src ^ p,
-            Destination::Both => add_mod(src, if p % 2 == 1 { p.div_ceil(2) } else { self.ranks - p / 2 }, self.ranks),
             Destination::Grid(dims) => {
                 let (mut src, mut p) = (src, p);
                 let (mut stride, mut dst) = (1, 0);
