@@ -99,6 +99,8 @@ flags! {
     transport = choice("--transport", "transport"),
     /// `--size`: the size of the workload's messages, for any workload.
     size = work("--size", "size"),
+    /// `--size-of`: `block` or `vector`, for collectives.
+    size_of = work("--size-of", "size-of"),
     /// `--injection`: the rule by which messages are sent, for any workload.
     injection = work("--injection", "injection"),
     /// `--order`: the order of an all-to-all, or of the tasks of a farm.

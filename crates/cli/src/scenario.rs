@@ -176,6 +176,10 @@ pub struct MessageArgs {
     /// Size of each message: "20 KB", "64 KiB".
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
+    /// Data that --size counts in a collective: a rank's block or the whole vector (default: by operation, see the
+    /// reference).
+    #[arg(long, value_name = "block|vector")]
+    pub size_of: Option<String>,
     /// Number of ranks of the pattern (default: one for each node).
     #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "N")]
     pub ranks: Option<NonZeroU32>,
@@ -193,6 +197,7 @@ impl MessageArgs {
         let ranks = self.ranks.map(|ranks| ranks.to_string());
         let set = [
             (&self.size, Loader::size as Set),
+            (&self.size_of, Loader::size_of),
             (&ranks, Loader::ranks),
             (&self.jitter, Loader::jitter),
             (&self.barrier_cost, Loader::barrier_cost),

@@ -41,6 +41,7 @@ struct Said {
     settings: Map<String, Value>,
     /// Keys of the workload, for any kind of work.
     size: Option<Value>,
+    size_of: Option<String>,
     injection: Option<String>,
     order: Option<String>,
     jitter: Option<Value>,
@@ -102,6 +103,9 @@ impl Said {
         }
         if let Some(size) = &self.size {
             loader = loader.size(&written("size", size));
+        }
+        if let Some(size_of) = &self.size_of {
+            loader = loader.size_of(size_of);
         }
         if let Some(injection) = &self.injection {
             loader = loader.injection(injection);

@@ -39,7 +39,7 @@ pub use table::Columns;
 
 /// Version of results: part of the id of each point, so that points of another version are simulated again. A
 /// change that moves a simulated time raises it by one, here and in CHANGELOG.md.
-pub const RESULTS: u32 = 39;
+pub const RESULTS: u32 = 40;
 
 /// Largest number of points of a plan.
 const MOST_POINTS: u64 = 10_000_000;

@@ -297,3 +297,31 @@ fn patterns_run_on_the_network_of_their_nodes() {
         assert!(elsewhere.contains("rank 0 waits for message 0 of rank 1, which goes to rank 2"), "{elsewhere}");
     }
 }
+
+#[test]
+fn a_size_counts_a_block_or_the_whole_vector() {
+    let desk = Desk::new();
+    let fingerprint = |words: &str| -> String {
+        let out = desk.hayase(&format!("run -t torus-4x4 {words} --format json")).assert().success().stdout();
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()["fingerprint"].to_string()
+    };
+    for (pattern, usual, other) in [
+        ("all-to-all-simple-spread", "100B", "1600B --size-of vector"),
+        ("all-to-all-simple-spread --order node", "100B", "1600B --size-of vector"),
+        ("allgather-ring", "100B", "1600B --size-of vector"),
+        ("allreduce-ring", "1600B", "100B --size-of block"),
+        ("bcast-mpich", "1600B", "100B --size-of block"),
+        ("bcast-mpich", "1600B", "1600B --size-of vector"),
+    ] {
+        assert_eq!(
+            fingerprint(&format!("-p {pattern} --size {usual}")),
+            fingerprint(&format!("-p {pattern} --size {other}")),
+            "{pattern} {other}"
+        );
+    }
+    let refused = |words: &str| desk.hayase(&format!("run -t torus-4x4 {words}")).assert().code(2).stderr();
+    let found = refused("-p allgather-ring --size 1601B --size-of vector");
+    assert!(found.contains("1601 B are no 16 blocks") && found.contains("\"1600 B\" or \"1616 B\""), "{found}");
+    assert!(refused("-p allgather-ring --size-of matrix").contains("block"));
+    assert!(refused("-p ring --size-of vector").contains("size-of"));
+}

@@ -5,7 +5,7 @@
 //!
 //! The messages are those of a program's [allgather](crate::collective).
 
-use super::options::table;
+use super::options::{SizeOf, resized, shown_size, table};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::base::choice::choice;
@@ -32,6 +32,9 @@ table! {
         pub algorithm: Located<Allgather>,
         /// Size of the block of each rank.
         pub size: Located<Bytes>,
+        /// Data that `size` counts: `block` (default) or `vector`, which is a block for each rank.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub size_of: Option<Located<SizeOf>>,
     }
 }
 
@@ -50,10 +53,11 @@ impl Rule for AllgatherSpec {
                     )),
             ]);
         }
-        Scheduled::of(&Call::equal(Operation::Allgather, ranks, self.size.0), self.algorithm.name(), &self.size)
+        let size = resized(&self.size, self.size_of.as_ref(), SizeOf::Block, ranks)?;
+        Scheduled::of(&Call::equal(Operation::Allgather, ranks, size.0), self.algorithm.name(), &size)
     }
 
     fn title(&self) -> String {
-        format!("allgather {}, {}", *self.algorithm, *self.size)
+        format!("allgather {}, {}", *self.algorithm, shown_size(*self.size, self.size_of.as_ref()))
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! The messages are those of a program's [allreduce](crate::collective) whose vector may be split anywhere.
 
-use super::options::table;
+use super::options::{SizeOf, resized, shown_size, table};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::base::choice::choice;
@@ -32,16 +32,20 @@ table! {
         pub algorithm: Located<Allreduce>,
         /// Size of the vector of each rank.
         pub size: Located<Bytes>,
+        /// Data that `size` counts: `vector` (default), or `block`, of which a vector has one for each rank.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub size_of: Option<Located<SizeOf>>,
     }
 }
 
 impl Rule for AllreduceSpec {
     fn build(&self, context: &mut BuildContext<'_>) -> BuildResult {
         let ranks = context.ranks(self.ranks)?;
-        Scheduled::of(&Call::equal(Operation::Allreduce, ranks, self.size.0), self.algorithm.name(), &self.size)
+        let size = resized(&self.size, self.size_of.as_ref(), SizeOf::Vector, ranks)?;
+        Scheduled::of(&Call::equal(Operation::Allreduce, ranks, size.0), self.algorithm.name(), &size)
     }
 
     fn title(&self) -> String {
-        format!("allreduce {}, {}", *self.algorithm, *self.size)
+        format!("allreduce {}, {}", *self.algorithm, shown_size(*self.size, self.size_of.as_ref()))
     }
 }

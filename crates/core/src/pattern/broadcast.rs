@@ -6,7 +6,7 @@
 //! The messages are those of a program's [broadcast](crate::collective). But the segments of the chain are as
 //! even as possible, instead of all but the last of one size.
 
-use super::options::{combine_mistakes, rank_below, table, too_many, unused};
+use super::options::{SizeOf, combine_mistakes, rank_below, resized, shown_size, table, too_many, unused};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::base::choice::choice;
@@ -33,6 +33,9 @@ table! {
         pub algorithm: Located<Broadcast>,
         /// Size of the root's data.
         pub size: Located<Bytes>,
+        /// Data that `size` counts: `vector` (default), or `block`, of which a vector has one for each rank.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub size_of: Option<Located<SizeOf>>,
         /// Rank that has the data (default rank 0).
         #[serde(default)]
         pub root: Located<u32>,
@@ -63,13 +66,13 @@ impl Rule for BroadcastSpec {
                 mistakes.push(wrong);
                 0
             });
-            let size = self.size.0;
-            let call = Call::equal(Operation::Bcast, ranks, size).rooted(root);
+            let size = resized(&self.size, self.size_of.as_ref(), SizeOf::Vector, ranks)?;
+            let call = Call::equal(Operation::Bcast, ranks, size.0).rooted(root);
             let built = match *self.algorithm {
-                Broadcast::Flat => Scheduled::of(&call, "linear", &self.size),
-                Broadcast::Binomial => Scheduled::of(&call, "binomial", &self.size),
-                Broadcast::PipelinedChain => self.segments(ranks).and_then(|segments| {
-                    Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), None, &self.size)
+                Broadcast::Flat => Scheduled::of(&call, "linear", &size),
+                Broadcast::Binomial => Scheduled::of(&call, "binomial", &size),
+                Broadcast::PipelinedChain => self.segments(ranks, size.0).and_then(|segments| {
+                    Scheduled::finished(Schedule::pipeline(ranks, root, size.0, segments), None, &size)
                 }),
             };
             combine_mistakes(mistakes, built)
@@ -85,13 +88,13 @@ impl Rule for BroadcastSpec {
             _ => String::new(),
         };
         let root = if *self.root == 0 { String::new() } else { format!(" from rank {}", *self.root) };
-        format!("broadcast {}{root}, {}{segments}", *self.algorithm, *self.size)
+        format!("broadcast {}{root}, {}{segments}", *self.algorithm, shown_size(*self.size, self.size_of.as_ref()))
     }
 }
 
 impl BroadcastSpec {
     /// Returns the number of segments of a pipelined chain.
-    fn segments(&self, ranks: u32) -> Result<u32, Vec<Diagnostic>> {
+    fn segments(&self, ranks: u32, bytes: u64) -> Result<u32, Vec<Diagnostic>> {
         // The last segment arrives in step ranks + segments - 3.
         let fits = |segments: u64| u32::try_from(segments).ok().filter(|s| s.checked_add(ranks).is_some());
         let none = |option: &str, example: &str| {
@@ -113,7 +116,7 @@ impl BroadcastSpec {
             }
             (None, Some(size)) if size.0 == 0 => Err(vec![none("segment-size", "\"64 KiB\"").at_value(size)]),
             (None, Some(size)) => {
-                let count = self.size.0.div_ceil(size.0).max(1);
+                let count = bytes.div_ceil(size.0).max(1);
                 fits(count).ok_or_else(|| {
                     vec![
                         too_many(size, "steps", u128::from(count) + u128::from(ranks))

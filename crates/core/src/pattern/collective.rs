@@ -1,7 +1,7 @@
 //! Collectives by the algorithms of MPICH and Open MPI, as programs perform them: one call on all ranks.
 
 use super::Injection;
-use super::options::{combine_mistakes, finish, rank_below, table, too_many, unused};
+use super::options::{SizeOf, combine_mistakes, finish, rank_below, resized, shown_size, table, too_many, unused};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use crate::collective::{Algorithm, Call, Like, Operation, Plan, Schedule, unknown_algorithm};
@@ -25,6 +25,10 @@ table! {
         /// a barrier.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub size: Option<Located<Bytes>>,
+        /// Data that `size` counts: a `block` or the whole `vector`, which is a block for each rank (default: `vector`
+        /// for bcast, reduce, allreduce, scan and exscan, else `block`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub size_of: Option<Located<SizeOf>>,
         /// bcast, reduce, gather, scatter: root (default rank 0).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub root: Option<Located<u32>>,
@@ -73,7 +77,7 @@ impl Rule for CollectiveSpec {
             _ => String::new(),
         };
         let root = self.root.filter(|root| **root > 0).map_or_else(String::new, |root| format!(" at rank {}", *root));
-        let size = self.size.map_or_else(String::new, |size| format!(", {}", *size));
+        let size = self.size.map_or_else(String::new, |size| format!(", {}", shown_size(*size, self.size_of.as_ref())));
         let segments = self.segment_size.map_or_else(String::new, |size| format!(" in segments of {}", *size));
         format!("{} {how}{fan}{root}{size}{segments}", *self.operation)
     }
@@ -151,7 +155,8 @@ impl CollectiveSpec {
 
     /// Builds the pattern from correct options; the number of ranks may still be wrong.
     fn pattern(&self, ranks: u32, root: u32) -> BuildResult {
-        let size = self.size.unwrap_or_else(|| Bytes(0).into());
+        let usual = if self.operation.is_of_vectors() { SizeOf::Vector } else { SizeOf::Block };
+        let size = resized(&self.size.unwrap_or_else(|| Bytes(0).into()), self.size_of.as_ref(), usual, ranks)?;
         let call = Call::equal(*self.operation, ranks, size.0).rooted(root).of_usual_elements();
         let plan = match &self.algorithm {
             Some(algorithm) => self.named(&call, algorithm)?,

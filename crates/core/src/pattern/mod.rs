@@ -57,6 +57,7 @@ pub use group_permutation::{GroupPermutationSpec, WorstCaseSpec};
 pub use halo::{HaloSpec, Sizes};
 pub use hot_group::HotGroupSpec;
 pub use incast::IncastSpec;
+pub use options::SizeOf;
 pub use permutation::{PermutationKind, PermutationSpec};
 pub use ring::RingSpec;
 pub use spec::PatternSpec;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::Pattern;
 use super::arith::balanced;
 use super::rule::BuildResult;
+use crate::base::choice::choice;
 use crate::diagnostic::{Diagnostic, Located};
+use crate::units::Bytes;
 
 /// Declares the table of a pattern: its own options, followed by those that every pattern has.
 macro_rules! table {
@@ -58,6 +60,48 @@ pub(super) fn combine_mistakes<T>(
             Err(mistakes)
         }
     }
+}
+
+choice! {
+    /// Data of a collective that a size counts.
+    pub enum SizeOf {
+        /// The block of one rank, or of one pair of ranks.
+        Block = "block",
+        /// The whole vector: one block for each rank.
+        Vector = "vector",
+    }
+}
+
+/// Returns the size in the usual measure of a collective: `size` times or divided by the number of ranks, if it is
+/// written in the other one.
+pub(super) fn resized(
+    size: &Located<Bytes>,
+    size_of: Option<&Located<SizeOf>>,
+    usual: SizeOf,
+    ranks: u32,
+) -> Result<Located<Bytes>, Vec<Diagnostic>> {
+    let (bytes, count) = (size.0, u64::from(ranks.max(1)));
+    let resized = match size_of.map(|size_of| **size_of).filter(|size_of| *size_of != usual) {
+        None => Ok(bytes),
+        Some(SizeOf::Vector) if bytes.is_multiple_of(count) => Ok(bytes / count),
+        Some(SizeOf::Vector) => {
+            let lower = bytes / count * count;
+            Err(Diagnostic::new("wrong-value", format!("{bytes} B are no {ranks} blocks of whole bytes"))
+                .help(format!("write \"{lower} B\" or \"{} B\"", lower.saturating_add(count))))
+        }
+        Some(SizeOf::Block) => bytes
+            .checked_mul(count)
+            .ok_or_else(|| Diagnostic::new("wrong-value", format!("{ranks} blocks of {bytes} B are too long"))),
+    };
+    match resized {
+        Ok(bytes) => Ok(size.span().map_or_else(|| Bytes(bytes).into(), |span| Located::new(Bytes(bytes), span))),
+        Err(mistake) => Err(vec![mistake.at_value(size)]),
+    }
+}
+
+/// Returns the size of a title: "64 KiB", or "vectors of 64 KiB" if `size-of` says what it counts.
+pub(super) fn shown_size(size: Bytes, size_of: Option<&Located<SizeOf>>) -> String {
+    size_of.map_or_else(|| size.to_string(), |size_of| format!("{}s of {size}", **size_of))
 }
 
 /// Returns the default of options that count repetitions.

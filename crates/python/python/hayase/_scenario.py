@@ -37,7 +37,7 @@ TABLES = (
     "estimate",
 )
 #: Settings that stand for keys of the workload.
-OF_WORK = ("size", "injection", "order", "jitter", "barrier_cost")
+OF_WORK = ("size", "size_of", "injection", "order", "jitter", "barrier_cost")
 #: Settings that stand for several keys, or for texts of their own.
 OTHERS = ("preset", "machine", *OF_WORK, "optimum", "jobs", "noise", "straggler", "faults", "settings")
 #: Tables that can be recorded in addition to the report.

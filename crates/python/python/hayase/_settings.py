@@ -122,6 +122,8 @@ class Common(OfSystem, total=False):
     """Keys of all runs."""
 
     size: Quantity
+    #: Data that `size` counts in a collective.
+    size_of: Literal["block", "vector"]
     jitter: Quantity
     #: Time of the barrier after each step with `injection="barrier"`.
     barrier_cost: Quantity

@@ -16,7 +16,9 @@ mod several;
 mod spread;
 
 use super::arith::add_mod;
-use super::options::{combine_mistakes, dimensions, dims, finish, show_dims, table, too_many, unused};
+use super::options::{
+    SizeOf, combine_mistakes, dimensions, dims, finish, resized, show_dims, shown_size, table, too_many, unused,
+};
 use super::rule::{BuildContext, BuildResult, Rule};
 use super::scheduled::Scheduled;
 use super::{Injection, OrderChoice, Pattern};
@@ -67,6 +69,9 @@ table! {
         ///
         /// With several `messages` for each pair, each of them has this size.
         pub size: Located<Bytes>,
+        /// Data that `size` counts: `block` (default) or `vector`, which is a block for each rank.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub size_of: Option<Located<SizeOf>>,
         /// Number of messages for each pair of ranks (default 1); not for ring and bruck, whose messages hold
         /// the blocks of several pairs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,9 +104,13 @@ impl Rule for AllToAllSpec {
         if let (Some(order), true) = (&self.message_order, self.messages() == 1) {
             mistakes.push(unused(order, "message-order", "one message a pair", "`messages = 2` or more"));
         }
-        let built = context.ranks(self.ranks).and_then(|ranks| match &self.order {
-            Some(order) if **order != Order::Rank => self.ordered(ranks, order, context),
-            _ => self.algorithm(ranks, context.seed),
+        let built = context.ranks(self.ranks).and_then(|ranks| {
+            let size = resized(&self.size, self.size_of.as_ref(), SizeOf::Block, ranks)?;
+            let sized = Self { size, size_of: None, ..self.clone() };
+            match &self.order {
+                Some(order) if **order != Order::Rank => sized.ordered(ranks, order, context),
+                _ => sized.algorithm(ranks, context.seed),
+            }
         });
         combine_mistakes(mistakes, built)
     }
@@ -134,7 +143,11 @@ impl Rule for AllToAllSpec {
             None | Some(Order::Rank) => String::new(),
             Some(order) => format!(" in order {order}"),
         };
-        format!("all-to-all {}{grid}{order}, {}{messages}", *self.algorithm, *self.size)
+        format!(
+            "all-to-all {}{grid}{order}, {}{messages}",
+            *self.algorithm,
+            shown_size(*self.size, self.size_of.as_ref())
+        )
     }
 }
 
