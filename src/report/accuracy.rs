@@ -132,6 +132,8 @@ pub struct KnownAccuracy {
     pub cases: Vec<String>,
     /// Version of the map.
     pub map: String,
+    /// Ratios of measured collectives near the run; absent if there are none.
+    pub measured: Option<String>,
     /// Summary in one sentence.
     pub text: String,
     /// Sentence about effects that the model leaves out, present if they take a tenth of a message's time or

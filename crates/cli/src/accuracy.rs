@@ -240,6 +240,9 @@ fn sweep(args: &AccuracyArgs, voice: Voice) -> Result<AccuracySweep, Failure> {
 
 /// Reports the known accuracy of a run; `words` are the arguments of `hayase accuracy` for the same scenario.
 pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
+    if let Some(measured) = &known.measured {
+        voice.say(format_args!("accuracy: {measured}"));
+    }
     match known.cases.is_empty() {
         false => voice.say(format_args!("accuracy: {}", known.text)),
         true => voice.say(format_args!(
@@ -281,6 +284,11 @@ pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
                 None => findings.push((&known.text, vec![load])),
             }
         }
+    }
+    let mut measured: Vec<&str> = known().filter_map(|known| known.measured.as_deref()).collect();
+    measured.dedup();
+    for text in measured.iter().take(MOST_SAID) {
+        voice.say(format_args!("accuracy: {text}"));
     }
     for (text, loads) in findings.iter().take(MOST_SAID) {
         let of = match &loads[..] {

@@ -50,6 +50,9 @@ pub struct MeasuredArgs {
     /// Operation of outputs of benchmarks that do not name it.
     #[arg(long, value_name = "NAME", requires = "measured")]
     pub operation: Option<String>,
+    /// Shape of the nodes of outputs of benchmarks, on a machine whose fabric depends on it: 4x4x4.
+    #[arg(long, value_name = "NxN", requires = "measured")]
+    pub shape: Option<String>,
     /// Number of nodes of outputs of benchmarks.
     #[arg(long, value_name = "N", requires = "measured")]
     pub nodes: Option<NonZeroU32>,
@@ -77,6 +80,7 @@ pub fn measured(
         facts: BenchmarkFacts {
             system: args.system.clone(),
             algorithm: args.algorithm.clone(),
+            shape: args.shape.clone(),
             nodes: args.nodes.map(NonZeroU32::get),
             operation: args.operation.clone(),
         },

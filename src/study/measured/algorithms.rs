@@ -94,16 +94,24 @@ pub(super) fn combines(operation: &str) -> bool {
     matches!(operation, "allreduce" | "reduce" | "reduce-scatter")
 }
 
-/// Returns the text of a workload of `bytes` in a vector over `ranks` ranks, and its number of messages, roughly.
+/// Returns the text of a workload of a vector over `ranks` ranks, and its number of messages, roughly. `vector`: its
+/// size and that of an element \[B\].
 ///
 /// # Errors
 /// The reason why there is none.
-pub(super) fn workload(operation: &str, algorithm: &str, ranks: u32, bytes: u64) -> Result<(String, u64), String> {
+pub(super) fn workload(
+    operation: &str,
+    algorithm: &str,
+    ranks: u32,
+    vector: (u64, u64),
+) -> Result<(String, u64), String> {
+    let (bytes, element) = vector;
     let played = played(operation, algorithm)?;
     if ranks < 2 && !matches!(played, Not(_)) {
         return Err("one rank sends nothing".to_owned());
     }
-    let size = || if matches!(operation, "allreduce" | "reduce" | "bcast") { Ok(bytes) } else { block(bytes, ranks) };
+    let size =
+        || if matches!(operation, "allreduce" | "reduce" | "bcast") { Ok(bytes) } else { block(bytes, element, ranks) };
     let pairs = u64::from(ranks) * u64::from(ranks.saturating_sub(1));
     Ok(match played {
         AllToAll(algorithm, injection) => {
@@ -135,16 +143,13 @@ pub(super) fn workload(operation: &str, algorithm: &str, ranks: u32, bytes: u64)
     })
 }
 
-/// Size of an element of the measured vectors \[B\].
-const ELEMENT: u64 = 4;
-
 /// Returns the size of the block of a rank \[B\], in whole elements.
-fn block(bytes: u64, ranks: u32) -> Result<u64, String> {
+fn block(bytes: u64, element: u64, ranks: u32) -> Result<u64, String> {
     let ranks = u64::from(ranks);
-    let block = bytes / ranks / ELEMENT * ELEMENT;
+    let block = bytes / ranks / element * element;
     // Blocks of almost the same size are predicted.
     if 100 * (bytes - block * ranks) > bytes {
-        return Err("blocks are no whole elements of 4 bytes".to_owned());
+        return Err(format!("blocks are no whole elements of {element} bytes"));
     }
     Ok(block)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::rows::ReadRow;
+use super::rows::{ReadRow, wrong_shape};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::report::MeasuredRow;
 
@@ -13,6 +13,8 @@ pub struct BenchmarkFacts {
     pub system: Option<String>,
     /// Name of the algorithm (default: the library's choice).
     pub algorithm: Option<String>,
+    /// Shape of the nodes, on machines whose fabric depends on it: `4x4x4`.
+    pub shape: Option<String>,
     /// Number of nodes (default: that of ranks, where the output has it).
     pub nodes: Option<u32>,
     /// Operation, where the output does not name it.
@@ -148,20 +150,26 @@ pub(super) fn read(
             wrong(0, format!("a line of {} whose {what} are not known", benchmark.name()), &format!("give {option}"));
             break;
         };
+        let nodes = facts.nodes.unwrap_or(ranks);
+        if let Some(message) = facts.shape.as_deref().and_then(|shape| wrong_shape(shape, nodes.into())) {
+            wrong(0, message, "give --shape the lengths of a grid, like 4x4x4");
+            break;
+        }
         let (Some(bytes), Some(micros)) = (bytes, micros) else { continue };
         let blocks = if benchmark.is_of_blocks(operation) { u64::from(ranks) } else { 1 };
         let row = MeasuredRow {
             system: facts.system.clone().unwrap_or_default(),
             operation: operation.to_owned(),
             algorithm: facts.algorithm.clone().unwrap_or_else(|| "library default".to_owned()),
-            nodes: facts.nodes.unwrap_or(ranks),
+            nodes,
+            shape: facts.shape.clone().unwrap_or_default(),
             ranks,
             size_bytes: bytes.saturating_mul(blocks),
             time_s: micros * 1e-6,
             source: benchmark.name().to_owned(),
             ..MeasuredRow::default()
         };
-        rows.push(ReadRow { row, file: Arc::clone(file), line: number as u64 });
+        rows.push(ReadRow { row, element: 1, file: Arc::clone(file), line: number as u64 });
     }
     if facts.system.is_none() {
         let message = format!("`{file}` is output of {}, which does not name the machine", benchmark.name());

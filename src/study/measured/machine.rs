@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span, file_names};
+use crate::node::NodeSpec;
 use crate::reading::Input;
 use crate::reading::csv::{self, Column};
 use crate::reading::tree::{self, Table};
@@ -82,16 +85,35 @@ pub(super) fn machines(files: &[String]) -> Result<Vec<Machine>, Invalid> {
     if diagnostics.is_empty() { Ok(machines) } else { Err(Invalid { diagnostics, sources }) }
 }
 
-/// Reads the table `[measured]` of a text.
-fn section(text: &str, base: usize) -> Result<Option<MeasuredSpec>, Vec<Diagnostic>> {
-    let (table, mistakes): (Table, _) = tree::parse(text, base);
+/// Returns name and family of the library's measured machine whose messages cost this at their ends.
+pub(super) fn with_node(node: &NodeSpec) -> Option<(&'static str, String)> {
+    if *node == NodeSpec::default() {
+        return None;
+    }
+    let mut measured = Shelf::Machines.all().iter().filter(|entry| entry.text.contains("[measured]"));
+    let own = measured.find(|entry| {
+        let own = table::<NodeSpec>(entry.text, 0, "node");
+        own.is_ok_and(|own| own.is_some_and(|(own, _)| own == *node))
+    })?;
+    let topology = section(own.text, 0).ok()??.topology;
+    Some((own.name, topology.split(':').next().unwrap_or_default().to_owned()))
+}
+
+/// Reads a table of a text, with its place.
+fn table<T: DeserializeOwned>(text: &str, base: usize, key: &str) -> Result<Option<(T, Span)>, Vec<Diagnostic>> {
+    let (tables, mistakes): (Table, _) = tree::parse(text, base);
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let Some(entry) = table.get("measured") else { return Ok(None) };
-    let span: Span = entry.value.span;
-    let spec: MeasuredSpec =
-        TableReader { key: "measured", span, is_incomplete: false, about: &|_| None }.read(&entry.value)?;
+    let Some(entry) = tables.get(key) else { return Ok(None) };
+    let span = entry.value.span;
+    let read = TableReader { key, span, is_incomplete: false, about: &|_| None }.read(&entry.value)?;
+    Ok(Some((read, span)))
+}
+
+/// Reads the table `[measured]` of a text.
+fn section(text: &str, base: usize) -> Result<Option<MeasuredSpec>, Vec<Diagnostic>> {
+    let Some((spec, span)) = table::<MeasuredSpec>(text, base, "measured")? else { return Ok(None) };
     let unknown = spec.node_number.keys().find(|name| !PLACES.contains(&name.as_str()));
     match unknown {
         Some(name) => Err(vec![unknown_key(name, span, &PLACES, "measured.node-number")]),
@@ -155,7 +177,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Returns the mistake if the placement does not give each rank of a row a node, or puts more ranks on one than
-    /// the row has. A placement with more ranks than the row may have several on a node, which is none.
+    /// the row has. A placement with several ranks on a node may be of other ranks, which is none.
     pub fn mistake(&self, row: &MeasuredRow) -> Option<Diagnostic> {
         let (here, ranks) = (self.nodes.len(), row.ranks);
         match &self.twice {
@@ -169,9 +191,9 @@ impl Place {
         }
     }
 
-    /// Returns true if nodes have several ranks, of which a row names only one each.
+    /// Returns true if nodes have several ranks, which are not those of a row.
     pub fn is_shared(&self, row: &MeasuredRow) -> bool {
-        self.twice.is_some() && self.nodes.len() > row.ranks as usize
+        self.twice.is_some() && self.nodes.len() != row.ranks as usize
     }
 
     /// Returns the placement as a file `rank,node`.

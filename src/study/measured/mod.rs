@@ -6,6 +6,7 @@
 
 mod algorithms;
 mod benchmarks;
+mod known;
 mod machine;
 mod rows;
 mod score;
@@ -22,6 +23,7 @@ use crate::scenario::{Loader, library};
 use crate::simulation::RunOptions;
 
 pub use benchmarks::BenchmarkFacts;
+pub use known::known_of;
 pub use machine::MeasuredSpec;
 
 use machine::{Machine, Place, Placements};
@@ -149,7 +151,7 @@ impl MeasuredSweep {
         for (read, machine) in measured.rows.iter().zip(&measured.machine_of) {
             let row = &read.row;
             let place = match machine.map(|at| (at, &measured.machines[at])) {
-                Some((at, machine)) if !machine.spec.node_number.is_empty() => {
+                Some((at, machine)) if !machine.spec.node_number.is_empty() && row.ranks.is_multiple_of(row.nodes) => {
                     let key = (at, row.placement.clone());
                     if !places.contains_key(&key) {
                         let nodes = placements.nodes(&row.placement, machine).unwrap_or_else(|mistakes| {
@@ -169,7 +171,7 @@ impl MeasuredSweep {
             for model in &measured.models {
                 let planned = machine
                     .ok_or_else(|| format!("no machine has the system `{}`", row.system))
-                    .and_then(|at| self.job(row, &measured.machines[at], place, model));
+                    .and_then(|at| self.job(read, &measured.machines[at], place, model));
                 jobs.push(planned.map(|(key, job)| {
                     *known.entry(key).or_insert_with(|| {
                         measured.jobs.push(job);
@@ -193,14 +195,19 @@ impl MeasuredSweep {
     /// Returns the run of a row by a model, with a text that identifies it.
     fn job(
         &self,
-        row: &MeasuredRow,
+        read: &ReadRow,
         machine: &Machine,
         place: Option<&Place>,
         model: &str,
     ) -> Result<(String, Job), String> {
-        let (work, messages) = algorithms::workload(&row.operation, &row.algorithm, row.ranks, row.size_bytes)?;
+        let row = &read.row;
+        let vector = (row.size_bytes, read.element);
+        let (work, messages) = algorithms::workload(&row.operation, &row.algorithm, row.ranks, vector)?;
+        if !row.ranks.is_multiple_of(row.nodes) {
+            return Err("nodes have different numbers of ranks".to_owned());
+        }
         if place.is_some_and(|place| place.is_shared(row)) {
-            return Err("the placement has several ranks on a node, and the row a part of them".to_owned());
+            return Err("the placement has several ranks on a node, which are not those of the row".to_owned());
         }
         if machine.spec.topology.contains("{shape}") && row.shape.is_empty() {
             return Err("the shape is unknown".to_owned());

@@ -13,6 +13,8 @@ use crate::units::{Bytes, Time};
 #[derive(Clone, Debug)]
 pub(super) struct ReadRow {
     pub row: MeasuredRow,
+    /// Size of an element of its vectors \[B\].
+    pub element: u64,
     pub file: Arc<str>,
     pub line: u64,
 }
@@ -22,6 +24,16 @@ impl ReadRow {
     pub fn mistake(&self, reason: &str) -> Diagnostic {
         Diagnostic::new("no-prediction", format!("{}:{}: {reason}", self.file, self.line))
     }
+}
+
+/// Size of an element of the vectors of tables \[B\].
+const ELEMENT: u64 = 4;
+
+/// Returns the mistake of a shape that does not have these nodes. An empty one is not known.
+pub(super) fn wrong_shape(shape: &str, nodes: u64) -> Option<String> {
+    let lengths: Option<u64> = shape.split('x').try_fold(1u64, |n, d| n.checked_mul(d.parse().ok()?));
+    let is_wrong = !shape.is_empty() && lengths != Some(nodes);
+    is_wrong.then(|| format!("the shape \"{shape}\" does not have {nodes} nodes"))
 }
 
 /// Rows of a file, and the columns that it has.
@@ -127,7 +139,7 @@ pub(super) fn read(input: Input, system: Option<&str>) -> Result<ReadRows, Vec<D
                 has[SYSTEM] = true;
             }
             if let Some(read) = of_cells(row, cells) {
-                rows.push(ReadRow { row: read, file: Arc::clone(&file), line: row.line() });
+                rows.push(ReadRow { row: read, element: ELEMENT, file: Arc::clone(&file), line: row.line() });
             }
         },
     )?;
@@ -166,9 +178,7 @@ fn of_cells(row: &mut csv::Row<'_>, mut cells: Vec<String>) -> Option<MeasuredRo
     if ranks < nodes {
         wrong(row, RANKS, format!("{ranks} ranks do not use {nodes} nodes"), "a rank or more for each node");
     }
-    let lengths: Option<u64> = cells[SHAPE].split('x').try_fold(1u64, |n, d| n.checked_mul(d.parse().ok()?));
-    if !cells[SHAPE].is_empty() && lengths != Some(nodes) {
-        let message = format!("the shape \"{}\" does not have {nodes} nodes", cells[SHAPE]);
+    if let Some(message) = wrong_shape(&cells[SHAPE], nodes) {
         wrong(row, SHAPE, message, "lengths of a grid, like 4x4x4");
     }
     let Bytes(size) = Bytes::from_cell(&cells[7]).unwrap_or_else(|error| {

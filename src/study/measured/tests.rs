@@ -123,7 +123,7 @@ fn no_name_is_in_the_table_of_algorithms_twice() {
 
 #[test]
 fn workloads_take_blocks_and_the_algorithm_that_suits_the_ranks() {
-    let of = |operation, algorithm, ranks, bytes| algorithms::workload(operation, algorithm, ranks, bytes);
+    let of = |operation, algorithm, ranks, bytes| algorithms::workload(operation, algorithm, ranks, (bytes, 4));
     assert!(of("alltoall", "linear", 32, 32 << 20).unwrap().0.contains("size = \"1048576 B\""));
     assert!(of("bcast", "binomial", 32, 4096).unwrap().0.contains("size = \"4096 B\""));
     assert!(of("allgather", "recursive-doubling", 60, 6000).unwrap().0.contains("\"bruck\""));

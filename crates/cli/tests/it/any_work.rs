@@ -325,3 +325,37 @@ fn a_size_counts_a_block_or_the_whole_vector() {
     assert!(refused("-p allgather-ring --size-of matrix").contains("block"));
     assert!(refused("-p ring --size-of vector").contains("size-of"));
 }
+
+/// Nodes without costs whose messages all wait for the receiver.
+const WAITING: &str = "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nS = \"0 B\"\n";
+
+#[test]
+fn a_rank_of_a_binary_tree_calls_for_its_next_child_before_it_waits() {
+    let desk = Desk::new().file("nodes.toml", WAITING);
+    let reduce = "-p collective:operation=reduce,algorithm=binary,segment-size=1GB,size=1MB";
+    // Ranks 3 and 4 send to 1 one after the other, 5 and 6 to 2 at once, then 1 and 2 to 0 at once.
+    let words = format!("run -t crossbar:nodes=8,bandwidth=1GB/s -m nodes.toml {reduce}");
+    assert!((makespan_us(&desk, &words) - 4000.0).abs() < 1e-3);
+}
+
+#[test]
+fn blocks_are_packed_at_a_rate() {
+    let desk = Desk::new().file("nodes.toml", WAITING);
+    let makespan = |operation: &str, set: &str| {
+        let work = format!("-p collective:operation={operation},algorithm=bruck,size=1000B");
+        makespan_us(&desk, &format!("run -t crossbar:nodes=8,bandwidth=1GB/s -m nodes.toml {work}{set}"))
+    };
+    let pack = " --set collectives.pack=\"1GB/s\"";
+    // The vector of 8 blocks before and after, and 4 blocks in and out of each of three messages.
+    let copied = makespan("alltoall", pack) - makespan("alltoall", "");
+    assert!((copied - 40.0).abs() < 2e-3, "{copied}");
+    // Rank 1 copies 15 blocks.
+    let copied = makespan("allgather", pack) - makespan("allgather", "");
+    assert!((copied - 15.0).abs() < 2e-3, "{copied}");
+    let stands = desk
+        .hayase("run -t torus-4x4 -m nodes.toml -p all-to-all-bruck --set collectives.pack=\"0 B/s\"")
+        .assert()
+        .code(2)
+        .stderr();
+    assert!(stands.contains("packed at no speed"), "{stands}");
+}

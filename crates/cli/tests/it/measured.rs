@@ -69,6 +69,11 @@ fn mistakes_are_named_with_their_places() {
     let desk = Desk::new().file("bare.csv", "1,2,3\n").file("osu.txt", "# OSU MPI Allreduce Latency Test\n4 1.5\n");
     assert!(failed(&desk, "bare.csv").contains("does not name the columns"));
     assert!(failed(&desk, "osu.txt --nodes 4").contains("--system NAME"));
+    let desk = desk.file("ring.txt", "# OSU MPI Allgather Latency Test\n1 1.5\n65536 250\n");
+    let words = "ring.txt --system Fugaku --algorithm ring --nodes 8";
+    assert!(failed(&desk, words).contains("ring.txt:3: the shape is unknown"));
+    assert!(failed(&desk, &format!("{words} --shape 2x2")).contains("the shape \"2x2\" does not have 8 nodes"));
+    desk.hayase(&format!("accuracy --measured {words} --shape 2x2x2")).assert().success();
     assert!(failed(&desk, "fugacu").contains("did you mean `fugaku`?"));
     assert!(failed(&desk, "fugaku --models magic").contains("`magic` is no model"));
     assert!(failed(&desk, "fugaku --placements nowhere").contains("no folder of placements"));
@@ -115,4 +120,19 @@ fn blocking_leaves_out_what_would_not_end() {
         "system,operation,algorithm,nodes,shape,size_B,time_s\nFugaku,alltoall,linear,512,8x8x8,67108864,0.0286\n";
     let desk = Desk::new().file("rows.csv", rows);
     assert!(failed(&desk, "rows.csv --models blocking").contains("blocking: too many messages under way"));
+}
+
+#[test]
+fn a_run_near_measured_rows_says_how_well_they_are_predicted() {
+    let run = |words: &str| Desk::new().hayase(&format!("run {words}")).assert().success().stderr();
+    let torus = "-t torus:dims=[4,4,4],bandwidth=6.27GB/s,host-bandwidth=37.6GB/s,switch-port-bandwidth=6.27GB/s";
+    let found = run(&format!("{torus} -m fugaku -p allgather-ring --size 128KiB"));
+    let measured = found.find("of the measured time on `fugaku`").unwrap_or_else(|| panic!("{found}"));
+    // Before anything about packets.
+    assert!(found.find("packets").is_none_or(|packets| measured < packets), "{found}");
+    let linear = run(&format!("{torus} -m fugaku -p all-to-all-linear --size 128KiB"));
+    assert!(linear.contains("rows of alltoall"), "{linear}");
+    // Other costs at the ends, and another fabric.
+    assert!(!run(&format!("{torus} -m lumi -p allgather-ring --size 128KiB")).contains("of the measured time"));
+    assert!(!run("-t fat-tree-54 -m fugaku -p allgather-ring --size 128KiB").contains("of the measured time"));
 }

@@ -593,6 +593,8 @@ class KnownAccuracy(TypedDict):
     cases: list[str]
     #: Version of the map.
     map: str
+    #: Ratios of measured collectives near the run; absent if there are none.
+    measured: NotRequired[str | None]
     #: Summary in one sentence.
     text: str
     #: Sentence about effects that the model leaves out, present if they take a tenth of a message's time or more.

@@ -13,6 +13,7 @@ use crate::network::Network;
 use crate::report::{AccuracyCase, ErrorRange, KnownAccuracy};
 use crate::scenario::Scenario;
 use crate::simulation::{PatternWork, Simulated};
+use crate::study::measured;
 use crate::units::Bytes;
 
 /// Digest: comments, a header, and a line for each case.
@@ -178,6 +179,7 @@ pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Opt
     let is_plain = network.transport.is_plain_flow() && network.faults.is_none();
     is_plain.then(|| {
         let mut known = known(&case_of(scenario, work), network.sharing.name());
+        known.measured = measured::known_of(scenario, work);
         known.leaves_out = leaves_out(network, work, &known.model);
         known
     })
@@ -254,7 +256,15 @@ fn said(map: &Map, case: &AccuracyCase, model: &str) -> KnownAccuracy {
     let cases: Vec<String> =
         if against.is_empty() { Vec::new() } else { near.iter().map(|known| known.name()).collect() };
     let text = sentence(model, &against);
-    KnownAccuracy { model: model.to_owned(), against, cases, map: map.version.clone(), text, leaves_out: None }
+    KnownAccuracy {
+        model: model.to_owned(),
+        against,
+        cases,
+        map: map.version.clone(),
+        measured: None,
+        text,
+        leaves_out: None,
+    }
 }
 
 impl MapCase {
