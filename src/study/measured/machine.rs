@@ -38,6 +38,9 @@ pub struct MeasuredSpec {
     /// on 512".
     #[serde(default)]
     pub replaced: Vec<String>,
+    /// Beginnings of notes of rows that the machine does not describe, which are not scored; "GPU buffers".
+    #[serde(default)]
+    pub other_notes: Vec<String>,
     /// Shapes whose folding onto the machine is not known; rows with them are not scored; "64x64".
     #[serde(default)]
     pub unknown_shapes: Vec<String>,

@@ -28,6 +28,8 @@ pub(super) fn reason(row: &MeasuredRow, machine: &Machine) -> Option<String> {
     let spread = row.p10_s.zip(row.p90_s).map_or(1.0, |(low, high)| high / low);
     if machine.spec.unknown_shapes.contains(&row.shape) {
         Some(format!("the folding of {} is unknown", row.shape))
+    } else if let Some(note) = machine.spec.other_notes.iter().find(|note| row.note.starts_with(*note)) {
+        Some(format!("the machine does not describe {note}"))
     } else if spread > SPREAD && row.size_bytes < FEW {
         Some(format!("times differ: p90 is above {SPREAD} p10"))
     } else if machine.spec.fitted.contains(&series(row)) {

@@ -327,7 +327,7 @@ fn a_size_counts_a_block_or_the_whole_vector() {
 }
 
 /// Nodes without costs whose messages all wait for the receiver.
-const WAITING: &str = "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nS = \"0 B\"\n";
+const WAITING: &str = "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nGs = \"0 ns/B\"\nS = \"0 B\"\n";
 
 #[test]
 fn a_rank_of_a_binary_tree_calls_for_its_next_child_before_it_waits() {

@@ -120,73 +120,75 @@ Options:
   -h, --help  Print help (see more with '--help')
 
 Scenario:
-  -p, --pattern <NAME|FILE>    The traffic: a name (`hayase list patterns`), a TOML file with a
-                               [workload.*] table, a CSV of messages, or a program (a trace, a
-                               schedule, or a rule like linear:ranks=64)
-      --size <SIZE>            Size of each message: "20 KB", "64 KiB"
-      --ranks <N>              Number of ranks of the pattern (default: one for each node)
-      --jitter <TIME>          Start each rank at a random time from 0 to this: "1 us"
-      --barrier-cost <TIME>    Time of the barrier after each step with --injection barrier (default
-                               0): "5 us"
-      --injection <RULE>       Condition for a rank's next message: queue (its last one is
-                               delivered), sendrecv (and it has received this step's messages),
-                               barrier (all ranks have). Further rules: left (its last one has left
-                               the node), all (none), window=K (fewer than K are under way)
-  -t, --topology <NAME|FILE>   The fabric: a name (`hayase list topologies`), a family with its
-                               numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file with a
-                               [topology.*] table, a SimGrid platform (.xml) or an InfraGraph
-                               (.yaml)
-  -m, --machine <NAME|FILE>    The machine, which sets the cost of messages at the nodes, and in
-                               between without a fabric: a name (`hayase list machines`) or a TOML
-                               file with a [node.*] table (default: no cost)
-      --placement <RULE|FILE>  Placement of ranks on nodes: regular, random, block,
-                               round-robin[:group], by-leaf[:random], by-group[:random], nodes
-                               (0-7,12) or a CSV file `rank,node`
-      --ranks-per-node <N>     Place up to this number of ranks on each node; they share its links
-                               (default 1)
-      --sharing <POLICY>       Sharing of a link among messages: max-min (exact, the default),
-                               equal-share, redistribute, blocking (input queues with head-of-line
-                               blocking)
-      --transport <MODEL>      Network model: flow (the default; flow:max-min sets the sharing too),
-                               packet:oq (output queues), packet:iq (input buffers with credits),
-                               packet:fq (fair queuing), contention-free
-      --routing <RULE>         Routing rule: d-mod-k, s-mod-k, hashed, dimension-order,
-                               random-order, min-adaptive, doal, family, shortest-path, table,
-                               minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l,
-                               ugal-g, progressive, min-hop, dfsssp, up-down, tables:FILE,
-                               paths:FILE (default: the usual rule of the fabric)
-      --faults <PART|NAME>     Fail cables between switches: a fraction of them, drawn by the seed
-                               (1%), or one by name; more in [faults]
-      --node <MODEL>           Node model: ideal, loggp, loggps, tabulated or loggopsim. Its
-                               parameters come from the machine or from --set
-      --seed <N>               Seed of everything random; with several runs, the seed of the first
-      --link-bandwidth <RATE>  Bandwidth of links, for a fabric that takes it from the machine:
-                               "12.5 GB/s"
-      --noise <NOISE>          Interrupt the ranks' processors: LENGTH/PERIOD, or the LENGTH of one
-                               interruption in each computation. Then the distribution of lengths
-                               (fixed, uniform, exponential) and the starts (random, synchronised):
-                               25us/1ms,exponential
-      --straggler <STRAGGLER>  Slow ranks down, RANKS=SPEED: 3=50%, 0-7=0.5, nodes:3=50%,
-                               count:2=50% (drawn), JOB:3=50%, 3=50%@1ms..2ms (may be repeated)
-      --preset <NAME|FILE>     Defaults for everything that the scenario leaves open, such as the
-                               settings of a publication: a name (`hayase list presets`) or a file
-      --set <KEY=VALUE>        Set any key of a scenario file: --set topology.fat-tree.p=4 (may be
-                               repeated; the last one counts)
-      --job <JOB>              Add a job that shares the fabric with others:
-                               NAME=PATTERN:RANKS@PLACEMENT, with a pattern or program, its number
-                               of ranks and its placement on the free nodes; ranks and placement may
-                               be left out (may be repeated)
-      --interference           Show which job delays which: the time that messages of each job lose
-                               to those of each other job
-      --estimate <PERCENT>     Estimate the makespan to this relative precision (1%), with a 95 %
-                               interval, by simulating only the beginning. Work that is not alike
-                               from step to step is run in full
-      --optimum [<GAP>]        Bound the best possible time over all routings with this largest gap
-                               (default 1%), and compare the makespan with it
-      --seeds <N>              Run this number of seeds, starting with --seed, and report the spread
-                               of the makespan
-      --strict                 Exit with code 1 if a recording is incomplete: calls or ranks are
-                               missing, or it ends early
+  -p, --pattern <NAME|FILE>     The traffic: a name (`hayase list patterns`), a TOML file with a
+                                [workload.*] table, a CSV of messages, or a program (a trace, a
+                                schedule, or a rule like linear:ranks=64)
+      --size <SIZE>             Size of each message: "20 KB", "64 KiB"
+      --size-of <block|vector>  Data that --size counts in a collective: a rank's block or the whole
+                                vector (default: by operation, see the reference)
+      --ranks <N>               Number of ranks of the pattern (default: one for each node)
+      --jitter <TIME>           Start each rank at a random time from 0 to this: "1 us"
+      --barrier-cost <TIME>     Time of the barrier after each step with --injection barrier
+                                (default 0): "5 us"
+      --injection <RULE>        Condition for a rank's next message: queue (its last one is
+                                delivered), sendrecv (and it has received this step's messages),
+                                barrier (all ranks have). Further rules: left (its last one has left
+                                the node), all (none), window=K (fewer than K are under way)
+  -t, --topology <NAME|FILE>    The fabric: a name (`hayase list topologies`), a family with its
+                                numbers ("torus:dims=[3,5],bandwidth=1 GB/s"), a TOML file with a
+                                [topology.*] table, a SimGrid platform (.xml) or an InfraGraph
+                                (.yaml)
+  -m, --machine <NAME|FILE>     The machine, which sets the cost of messages at the nodes, and in
+                                between without a fabric: a name (`hayase list machines`) or a TOML
+                                file with a [node.*] table (default: no cost)
+      --placement <RULE|FILE>   Placement of ranks on nodes: regular, random, block,
+                                round-robin[:group], by-leaf[:random], by-group[:random], nodes
+                                (0-7,12) or a CSV file `rank,node`
+      --ranks-per-node <N>      Place up to this number of ranks on each node; they share its links
+                                (default 1)
+      --sharing <POLICY>        Sharing of a link among messages: max-min (exact, the default),
+                                equal-share, redistribute, blocking (input queues with head-of-line
+                                blocking)
+      --transport <MODEL>       Network model: flow (the default; flow:max-min sets the sharing
+                                too), packet:oq (output queues), packet:iq (input buffers with
+                                credits), packet:fq (fair queuing), contention-free
+      --routing <RULE>          Routing rule: d-mod-k, s-mod-k, hashed, dimension-order,
+                                random-order, min-adaptive, doal, family, shortest-path, table,
+                                minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l,
+                                ugal-g, progressive, min-hop, dfsssp, up-down, tables:FILE,
+                                paths:FILE (default: the usual rule of the fabric)
+      --faults <PART|NAME>      Fail cables between switches: a fraction of them, drawn by the seed
+                                (1%), or one by name; more in [faults]
+      --node <MODEL>            Node model: ideal, loggp, loggps, tabulated or loggopsim. Its
+                                parameters come from the machine or from --set
+      --seed <N>                Seed of everything random; with several runs, the seed of the first
+      --link-bandwidth <RATE>   Bandwidth of links, for a fabric that takes it from the machine:
+                                "12.5 GB/s"
+      --noise <NOISE>           Interrupt the ranks' processors: LENGTH/PERIOD, or the LENGTH of one
+                                interruption in each computation. Then the distribution of lengths
+                                (fixed, uniform, exponential) and the starts (random, synchronised):
+                                25us/1ms,exponential
+      --straggler <STRAGGLER>   Slow ranks down, RANKS=SPEED: 3=50%, 0-7=0.5, nodes:3=50%,
+                                count:2=50% (drawn), JOB:3=50%, 3=50%@1ms..2ms (may be repeated)
+      --preset <NAME|FILE>      Defaults for everything that the scenario leaves open, such as the
+                                settings of a publication: a name (`hayase list presets`) or a file
+      --set <KEY=VALUE>         Set any key of a scenario file: --set topology.fat-tree.p=4 (may be
+                                repeated; the last one counts)
+      --job <JOB>               Add a job that shares the fabric with others:
+                                NAME=PATTERN:RANKS@PLACEMENT, with a pattern or program, its number
+                                of ranks and its placement on the free nodes; ranks and placement
+                                may be left out (may be repeated)
+      --interference            Show which job delays which: the time that messages of each job lose
+                                to those of each other job
+      --estimate <PERCENT>      Estimate the makespan to this relative precision (1%), with a 95 %
+                                interval, by simulating only the beginning. Work that is not alike
+                                from step to step is run in full
+      --optimum [<GAP>]         Bound the best possible time over all routings with this largest gap
+                                (default 1%), and compare the makespan with it
+      --seeds <N>               Run this number of seeds, starting with --seed, and report the
+                                spread of the makespan
+      --strict                  Exit with code 1 if a recording is incomplete: calls or ranks are
+                                missing, or it ends early
 
 Distribution of tasks:
       --order <ORDER>  Order of the tasks: listed (the default), longest-first, shortest-first,

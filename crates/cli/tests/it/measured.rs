@@ -71,7 +71,7 @@ fn mistakes_are_named_with_their_places() {
     assert!(failed(&desk, "osu.txt --nodes 4").contains("--system NAME"));
     let desk = desk.file("ring.txt", "# OSU MPI Allgather Latency Test\n1 1.5\n65536 250\n");
     let words = "ring.txt --system Fugaku --algorithm ring --nodes 8";
-    assert!(failed(&desk, words).contains("ring.txt:3: the shape is unknown"));
+    assert!(failed(&desk, words).contains("ring.txt:2: the shape is unknown"));
     assert!(failed(&desk, &format!("{words} --shape 2x2")).contains("the shape \"2x2\" does not have 8 nodes"));
     desk.hayase(&format!("accuracy --measured {words} --shape 2x2x2")).assert().success();
     assert!(failed(&desk, "fugacu").contains("did you mean `fugaku`?"));
