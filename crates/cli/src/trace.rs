@@ -376,7 +376,7 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let mut program = trace.program(options).map_err(invalid)?;
     caveats::judge_program(&program, trace.name(), args.input.strictness, voice)?;
     if program.collective_calls() > 0 || program.has_threads() {
-        let expander = Expander::new(CollectivesSpec::default());
+        let expander = Expander::new(CollectivesSpec::default()).of(&program);
         program = expanded(&program, &expander).map_err(invalid)?;
     }
     let file = Opened::new(&args.output)?;

@@ -1,12 +1,14 @@
 //! Ranks whose operations are a graph: each operation starts when those it requires are done or have started,
 //! and occupies its processor.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::activity::ActivityKind;
 use super::clock::Event;
 use super::protocol::ProcessorTime;
 use super::runtime::Runtime;
+use super::strand::Strand;
 use crate::ids::RankId;
 use crate::program::{Graph, OpKind, RankProgram};
 use crate::units::Time;
@@ -21,7 +23,7 @@ const DONE: u8 = 4;
 /// A rank whose operations are a graph.
 #[derive(Debug)]
 pub(super) struct GraphRank {
-    me: RankId,
+    pub(super) me: RankId,
     /// Number of operations that each operation still waits for.
     required: Vec<u32>,
     /// Time at which each processor has finished the work assigned so far.
@@ -30,6 +32,10 @@ pub(super) struct GraphRank {
     left: usize,
     /// Stage of each operation: [`CALLED`], [`STARTED`], [`DONE`].
     stage: Vec<u8>,
+    /// Collectives that run.
+    pub(super) collectives: Vec<Strand>,
+    /// Messages that the collectives have begun, by key, each with true if it is done.
+    pub(super) requests: FxHashMap<u32, bool>,
 }
 
 impl GraphRank {
@@ -41,6 +47,8 @@ impl GraphRank {
             free: vec![Time::ZERO; usize::from(processors) + 1],
             left: program.ops.len(),
             stage: vec![0; program.ops.len()],
+            collectives: Vec::new(),
+            requests: FxHashMap::default(),
         }
     }
 
@@ -77,6 +85,7 @@ impl GraphRank {
                     self.take(&time, runtime);
                 }
             }
+            OpKind::Collective => self.start_collective(op, found, runtime),
             _ => {
                 let asked = runtime.protocol.recv(self.me, op, found.envelope(), &mut runtime.clock);
                 if let Some(time) = asked {
@@ -90,13 +99,14 @@ impl GraphRank {
     /// Gives a message the processor time that it asks for.
     pub fn take(&mut self, asked: &ProcessorTime, runtime: &mut Runtime<'_>) {
         let &ProcessorTime { op, begin, time, kind, idle, other, then, .. } = asked;
+        let op = self.in_program(op);
         let end = self.occupy(op, begin, time, (kind, idle), Some(other), runtime);
         runtime.clock.set_message(end, then);
     }
 
     /// Occupies the processor of an operation after its earlier work; returns the end. `(kind, idle)`: kind
     /// of this time, and of the processor's idle time before.
-    fn occupy(
+    pub(super) fn occupy(
         &mut self,
         op: u32,
         begin: Time,
