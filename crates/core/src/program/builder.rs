@@ -56,6 +56,11 @@ impl ProgramBuilder {
         (self.files.len() - 1) as u32
     }
 
+    /// Names of the files so far.
+    pub fn files(&self) -> &[Arc<str>] {
+        &self.files
+    }
+
     /// Returns the number of a call site, for [`SequenceBuilder::at_site`]; the same name gets the same
     /// number.
     pub fn site(&mut self, name: &str) -> u32 {
@@ -497,6 +502,11 @@ impl GraphBuilder {
     /// Sets the file that the rank is read from.
     pub fn from_file(&mut self, file: u32) {
         self.program.file = file;
+    }
+
+    /// Dependences so far: the required operation, and the one that requires it.
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
     }
 
     /// Operations appended so far.

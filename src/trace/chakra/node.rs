@@ -1,0 +1,208 @@
+//! Nodes of execution traces: the fields and attributes that have a meaning here.
+//!
+//! Source: `et_def.proto` of Chakra (MLCommons), and the attributes that its converters and ASTRA-sim use.
+
+use std::borrow::Cow;
+
+use super::wire::{Fault, Message, Value};
+
+/// Type of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum NodeType {
+    #[default]
+    Metadata = 1,
+    Load,
+    Store,
+    Compute,
+    Send,
+    Recv,
+    Collective,
+}
+
+impl NodeType {
+    const ALL: [Self; 7] =
+        [Self::Metadata, Self::Load, Self::Store, Self::Compute, Self::Send, Self::Recv, Self::Collective];
+}
+
+/// Numbers of the fields of a node.
+pub(super) mod field {
+    pub const ID: u32 = 1;
+    pub const NAME: u32 = 2;
+    pub const TYPE: u32 = 3;
+    pub const CONTROL: u32 = 4;
+    pub const DATA: u32 = 5;
+    pub const DURATION: u32 = 7;
+    pub const INPUTS: u32 = 8;
+    pub const ATTRIBUTE: u32 = 10;
+    /// Fields of attributes.
+    pub const DOUBLE: u32 = 3;
+    pub const INT32: u32 = 7;
+    pub const INT64: u32 = 9;
+    pub const UINT64: u32 = 13;
+    pub const BOOL: u32 = 27;
+    pub const STRING: u32 = 29;
+}
+
+/// A node.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// Offset of the node in the file.
+    pub at: u64,
+    pub id: u64,
+    pub kind: NodeType,
+    pub name: Vec<u8>,
+    pub control: Vec<u64>,
+    pub data: Vec<u64>,
+    /// Recorded time \[us\].
+    pub duration: u64,
+    /// Recorded time of a trace that Hayase wrote \[ps\].
+    pub duration_ps: Option<f64>,
+    /// Text of the inputs, which defines groups in nodes of metadata.
+    pub inputs: Vec<u8>,
+    pub is_host: bool,
+    pub operations: Option<u64>,
+    pub tensor: Option<u64>,
+    pub collective: Option<u64>,
+    pub bytes: Option<u64>,
+    pub src: Option<u64>,
+    pub dst: Option<u64>,
+    pub root: Option<u64>,
+    pub tag: Option<u64>,
+    /// Stream of the device, or thread of the host.
+    pub stream: Option<i128>,
+    pub thread: Option<i128>,
+    /// Name of the process group.
+    pub group: String,
+}
+
+/// Value of an attribute.
+enum Attribute<'a> {
+    Integer(i128),
+    Number(f64),
+    Text(Cow<'a, str>),
+    Other,
+}
+
+impl Node {
+    /// Reads a node in the place of another one, whose memory it uses.
+    pub fn read(&mut self, mut message: Message<'_>) -> Result<(), Fault> {
+        let [mut name, mut inputs] = [&mut self.name, &mut self.inputs].map(std::mem::take);
+        let [mut control, mut data] = [&mut self.control, &mut self.data].map(std::mem::take);
+        [&mut name, &mut inputs].into_iter().for_each(Vec::clear);
+        [&mut control, &mut data].into_iter().for_each(Vec::clear);
+        *self = Self { at: message.at(), name, inputs, control, data, ..Self::default() };
+        let mut kind = (message.at(), 0);
+        loop {
+            let at = message.at();
+            let Some((number, value)) = message.field()? else { break };
+            match number {
+                field::ID => self.id = value.number(at)?,
+                field::NAME => self.name.extend_from_slice(value.message(at)?.bytes),
+                field::TYPE => kind = (at, value.number(at)?),
+                field::CONTROL => value.numbers(at, &mut self.control)?,
+                field::DATA => value.numbers(at, &mut self.data)?,
+                field::DURATION => self.duration = value.number(at)?,
+                field::INPUTS => {
+                    let mut tensors = value.message(at)?;
+                    while let Some((number, value)) = tensors.field()? {
+                        if let (1, Value::Bytes(values)) = (number, value) {
+                            self.inputs.extend_from_slice(values.bytes);
+                        }
+                    }
+                }
+                field::ATTRIBUTE => self.attribute(value.message(at)?)?,
+                _ => {}
+            }
+        }
+        let (at, number) = kind;
+        let found = NodeType::ALL.into_iter().find(|kind| *kind as u64 == number);
+        self.kind = found.ok_or_else(|| Fault {
+            at,
+            what: format!(
+                "node {} has type {number}; expected is 1 (metadata), 2, 3 (memory), 4 (computation), 5 (send), 6 \
+                 (receive) or 7 (collective)",
+                self.id
+            )
+            .into(),
+        })?;
+        Ok(())
+    }
+
+    fn attribute(&mut self, mut message: Message<'_>) -> Result<(), Fault> {
+        let at = message.at();
+        let (mut name, mut found) = (&[][..], Attribute::Other);
+        loop {
+            let at = message.at();
+            let Some((number, value)) = message.field()? else { break };
+            match number {
+                1 => name = value.message(at)?.bytes,
+                2 => {}
+                _ => found = attribute(number, value),
+            }
+        }
+        let (id, name) = (self.id, String::from_utf8_lossy(name));
+        let integer = |what: &str| match &found {
+            Attribute::Integer(value) => Ok(*value),
+            Attribute::Number(value) if *value == value.trunc() => Ok(*value as i128),
+            Attribute::Text(text) if text.parse::<i128>().is_ok() => Ok(text.parse().unwrap_or_default()),
+            _ => {
+                let what = format!("attribute `{name}` of node {id} is no {what}");
+                Err(Fault { at, what: what.into() })
+            }
+        };
+        let whole = || {
+            let value = integer("whole number from 0 on")?;
+            let what = format!("attribute `{name}` of node {id} is {value}, and a number from 0 on is expected");
+            Ok(Some(u64::try_from(value).map_err(|_| Fault { at, what: what.into() })?))
+        };
+        match &*name {
+            "is_cpu_op" => self.is_host = integer("truth value")? != 0,
+            "num_ops" => self.operations = whole()?,
+            "tensor_size" => self.tensor = whole()?,
+            "comm_type" => self.collective = whole()?,
+            "comm_size" => self.bytes = whole()?,
+            "comm_src" => self.src = whole()?,
+            "comm_dst" => self.dst = whole()?,
+            "comm_root" => self.root = whole()?,
+            "comm_tag" => self.tag = whole()?,
+            "stream" => self.stream = Some(integer("whole number")?),
+            "tid" => self.thread = Some(integer("whole number")?),
+            "duration_ps" => match found {
+                Attribute::Number(time) if time >= 0.0 && time.is_finite() => self.duration_ps = Some(time),
+                _ => return Err(Fault { at, what: "`duration_ps` is no time".into() }),
+            },
+            "pg_name" | "comm_group" => {
+                self.group = match &found {
+                    Attribute::Text(text) => text.clone().into_owned(),
+                    _ => integer("name or number of a group")?.to_string(),
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns true for the definition of process groups.
+    pub fn defines_groups(&self) -> bool {
+        const INIT: &[u8] = b"process_group:init";
+        self.kind == NodeType::Metadata && self.name.windows(INIT.len()).any(|part| part == INIT)
+    }
+}
+
+/// Returns the value of an attribute in the field with this number.
+fn attribute(number: u32, value: Value<'_>) -> Attribute<'_> {
+    match (number, value) {
+        (field::DOUBLE, Value::Fixed64(bits)) => Attribute::Number(f64::from_bits(bits)),
+        (5, Value::Fixed32(bits)) => Attribute::Number(f32::from_bits(bits).into()),
+        // A negative number of 32 bits takes ten bytes, as one of 64.
+        (field::INT32 | field::INT64, Value::Varint(value)) => Attribute::Integer((value as i64).into()),
+        (11 | field::UINT64 | field::BOOL, Value::Varint(value)) => Attribute::Integer(value.into()),
+        (15 | 17, Value::Varint(value)) => Attribute::Integer(((value >> 1) as i64 ^ -((value & 1) as i64)).into()),
+        (19, Value::Fixed32(value)) => Attribute::Integer(value.into()),
+        (21, Value::Fixed64(value)) => Attribute::Integer(value.into()),
+        (23, Value::Fixed32(value)) => Attribute::Integer((value as i32).into()),
+        (25, Value::Fixed64(value)) => Attribute::Integer((value as i64).into()),
+        (field::STRING, Value::Bytes(text)) => Attribute::Text(String::from_utf8_lossy(text.bytes)),
+        _ => Attribute::Other,
+    }
+}

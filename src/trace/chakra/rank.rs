@@ -1,0 +1,328 @@
+//! Reading of one rank's file: nodes become operations of a graph.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::dependences::{Positions, cycle};
+use super::groups::Groups;
+use super::ignored::Ignored;
+use super::kinds::{Place, Rules, collective};
+use super::node::{Node, NodeType};
+use super::wire::{Fault, Frames, Message};
+use crate::base::memory;
+use crate::diagnostic::Diagnostic;
+use crate::program::{Envelope, GraphBuilder, Op, RankProgram};
+use crate::reading::Input;
+use crate::units::Time;
+
+/// Largest number of operations of a rank, which are counted in 31 bits.
+const MOST_OPS: usize = (1 << 31) - 1;
+/// Number of nodes between two looks at the free memory.
+const NODES_PER_LOOK: usize = 1 << 20;
+/// Memory that is left free \[B\].
+const RESERVE: u64 = 64 << 20;
+
+/// Processors: device, host, and communication; further streams and threads follow.
+const DEVICE: u8 = 0;
+const HOST: u8 = 1;
+const COMMUNICATION: u8 = 2;
+
+/// A rank as read, before its groups are known.
+#[derive(Debug)]
+pub(super) struct RankTrace {
+    pub program: RankProgram,
+    pub file: Arc<str>,
+    /// Operations that name a group.
+    pub calls: Vec<GroupCall>,
+    /// Names of groups.
+    pub names: Vec<String>,
+}
+
+/// An operation that names a group.
+#[derive(Debug)]
+pub(super) struct GroupCall {
+    pub op: u32,
+    /// Name of the group: an index.
+    pub group: u32,
+    /// Type of the collective; `None` for a send or receive without its other end.
+    pub kind: Option<u64>,
+    pub bytes: u64,
+    /// Root, as a rank of the world.
+    pub root: Option<u64>,
+    pub node: u64,
+    pub at: u64,
+}
+
+impl RankTrace {
+    /// Returns the place of a call.
+    pub fn place(&self, call: &GroupCall) -> Place {
+        Place { file: Arc::clone(&self.file), node: call.node, at: call.at }
+    }
+}
+
+/// Reads a file into an empty graph. The `ranks` of the world bound the other ends of messages.
+///
+/// # Errors
+/// The first damage or contradiction, with its place; a cycle of data dependences.
+pub(super) fn read(
+    input: Input,
+    builder: GraphBuilder,
+    (ranks, rules): (u32, Rules),
+    groups: &mut Groups,
+    ignored: &mut Ignored,
+) -> Result<RankTrace, Diagnostic> {
+    let file: Arc<str> = input.name().into();
+    let mut reader = Reader {
+        builder,
+        ranks,
+        rules,
+        groups,
+        ignored,
+        positions: Positions::default(),
+        control: Vec::new(),
+        later: Vec::new(),
+        lanes: FxHashMap::default(),
+        calls: Vec::new(),
+        names: Vec::new(),
+    };
+    let mut node = Node::default();
+    let read = reader.read_all(Frames::new(input), &mut node);
+    read.map_err(|Mistake { code, fault: Fault { at, what } }| {
+        let last = if reader.builder.ops().is_empty() { String::new() } else { format!(", at node {}", node.id) };
+        Diagnostic::new(code, format!("{file}, byte {at}{last}: {what}"))
+    })?;
+    reader.order().map_err(|what| Diagnostic::new("cyclic-dependence", format!("{file}: {what}")))?;
+    let Reader { builder, calls, names, .. } = reader;
+    let (_, program): (u32, RankProgram) = builder.into();
+    Ok(RankTrace { program, file, calls, names })
+}
+
+/// A mistake in a file.
+struct Mistake {
+    code: &'static str,
+    fault: Fault,
+}
+
+impl From<Fault> for Mistake {
+    fn from(fault: Fault) -> Self {
+        Self { code: "damaged-trace", fault }
+    }
+}
+
+fn mistake<T>(code: &'static str, at: u64, what: impl Into<String>) -> Result<T, Mistake> {
+    Err(Mistake { code, fault: Fault { at, what: what.into().into() } })
+}
+
+struct Reader<'a> {
+    builder: GraphBuilder,
+    ranks: u32,
+    rules: Rules,
+    groups: &'a mut Groups,
+    ignored: &'a mut Ignored,
+    positions: Positions,
+    /// Control dependences (required, follower).
+    control: Vec<(u32, u32)>,
+    /// Dependences on nodes that have not been read: follower, identifier, true for control.
+    later: Vec<(u32, u64, bool)>,
+    /// Processors of streams (false) and threads (true).
+    lanes: FxHashMap<(bool, i128), u8>,
+    calls: Vec<GroupCall>,
+    names: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read_all(&mut self, mut frames: Frames, node: &mut Node) -> Result<(), Mistake> {
+        let Some(metadata) = frames.next()? else {
+            return mistake("damaged-trace", 0, "the file is empty; expected is a message of metadata, then nodes");
+        };
+        check_fields(metadata)?;
+        while let Some(message) = frames.next()? {
+            node.read(message)?;
+            self.node(node)?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: &Node) -> Result<(), Mistake> {
+        let position = self.builder.ops().len();
+        if position >= MOST_OPS {
+            return mistake("too-large", node.at, format!("a rank has at most {MOST_OPS} nodes"));
+        }
+        if position % NODES_PER_LOOK == 0 {
+            let needed = 4 * (position + self.builder.edges().len()) as u64 + RESERVE;
+            if memory::free().is_some_and(|free| free < needed) {
+                return mistake("too-large", node.at, "the trace does not fit in the free memory");
+            }
+        }
+        if !self.positions.add(node.id, position as u32) {
+            return mistake("duplicate-node", node.at, format!("there are two nodes {}; each has its own id", node.id));
+        }
+        if node.defines_groups() {
+            let defined = self.groups.of_node(&node.inputs);
+            defined.or_else(|what| mistake("unlike-groups", node.at, what))?;
+        }
+        let op = self.operation(node, position as u32)?;
+        let place = u32::try_from(node.id).unwrap_or(u32::MAX);
+        self.builder.push_at(op, place);
+        for (ids, is_control) in [(&node.data, false), (&node.control, true)] {
+            for &id in ids {
+                match self.positions.get(id) {
+                    _ if id == node.id => self.ignored.own += 1,
+                    Some(before) if is_control => self.control.push((before, position as u32)),
+                    Some(before) => self.builder.requires(position as u32, before),
+                    None => self.later.push((position as u32, id, is_control)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, node: &Node, position: u32) -> Result<Op, Mistake> {
+        let time = match node.kind {
+            NodeType::Metadata => Time::ZERO,
+            NodeType::Load | NodeType::Store | NodeType::Compute => self.time(node),
+            NodeType::Send => return self.message(node, position, node.dst, Op::send),
+            NodeType::Recv => return self.message(node, position, node.src, Op::recv),
+            NodeType::Collective if node.collective.is_none() && node.is_host => {
+                self.ignored.untyped += 1;
+                self.time(node)
+            }
+            NodeType::Collective => return self.collective(node, position),
+        };
+        let lane = match node.is_host {
+            true => node.thread.map_or(HOST, |thread| self.lane(true, thread)),
+            false => node.stream.map_or(DEVICE, |stream| self.lane(false, stream)),
+        };
+        Ok(Op::calc(time).on(lane, 0))
+    }
+
+    /// Returns the processor of a stream or thread. The last one serves all that have none of their own.
+    fn lane(&mut self, is_thread: bool, number: i128) -> u8 {
+        let next = (usize::from(COMMUNICATION) + 1 + self.lanes.len()).min(usize::from(u8::MAX)) as u8;
+        *self.lanes.entry((is_thread, number)).or_insert(next)
+    }
+
+    /// Returns the time of a node: max(operations / peak, bytes / bandwidth) if the rates are given, else as recorded.
+    fn time(&mut self, node: &Node) -> Time {
+        let rate = |amount: Option<u64>, rate: Option<f64>| Some(amount? as f64 / rate?);
+        let memory = rate(node.tensor, self.rules.memory_bandwidth);
+        let seconds = match node.kind {
+            NodeType::Load | NodeType::Store => memory,
+            _ => rate(node.operations, self.rules.peak).map(|work| work.max(memory.unwrap_or(0.0))),
+        };
+        if let Some(seconds) = seconds {
+            return Time::from_seconds(seconds);
+        }
+        if node.duration == 0 && node.duration_ps.is_none() && (node.operations.or(node.tensor)).is_some() {
+            self.ignored.untimed += 1;
+        }
+        Time::from_ps(node.duration_ps.unwrap_or(node.duration as f64 * 1e6))
+    }
+
+    /// Returns a send or receive; without its other end it is paired in a group of two.
+    fn message(
+        &mut self,
+        node: &Node,
+        position: u32,
+        peer: Option<u64>,
+        op: fn(Envelope, u64) -> Op,
+    ) -> Result<Op, Mistake> {
+        let bytes = node.bytes.unwrap_or(0);
+        let tag = node.tag.unwrap_or(0);
+        let Some(tag) = u32::try_from(tag).ok().filter(|&tag| tag < u32::MAX) else {
+            return mistake("wrong-tag", node.at, format!("node {} has tag {tag}, beyond 32 bits", node.id));
+        };
+        let peer = match peer {
+            None => {
+                self.call(node, position, None);
+                0
+            }
+            Some(peer) if peer < self.ranks.into() => peer as u32,
+            Some(peer) => {
+                let message = format!("node {} names rank {peer}, and there are {} ranks", node.id, self.ranks);
+                return mistake("unknown-rank", node.at, message);
+            }
+        };
+        Ok(op(Envelope::world(peer, tag), bytes).on(COMMUNICATION, 0))
+    }
+
+    fn collective(&mut self, node: &Node, position: u32) -> Result<Op, Mistake> {
+        let expected = "expected is 0 (all-reduce), 1 (reduce), 2 (all-gather), 3 (gather), 4 (scatter), 5 (broadcast), \
+                        6 (all-to-all), 7, 8 (reduce-scatter) or 9 (barrier)";
+        let Some(kind) = node.collective else {
+            return mistake("damaged-trace", node.at, format!("node {} has no comm_type; {expected}", node.id));
+        };
+        match collective(kind) {
+            None => {
+                let message = format!("node {} has comm_type {kind}; {expected}", node.id);
+                return mistake("damaged-trace", node.at, message);
+            }
+            Some((name, ..)) if node.bytes.is_none() && name != "barrier" => {
+                let message = format!("node {} is {name} without comm_size, its size in bytes", node.id);
+                return mistake("damaged-trace", node.at, message);
+            }
+            Some(_) => {}
+        }
+        self.call(node, position, Some(kind));
+        // Its number follows when all groups are known.
+        Ok(Op::collective(0).on(COMMUNICATION, 0))
+    }
+
+    /// Notes an operation that names a group.
+    fn call(&mut self, node: &Node, op: u32, kind: Option<u64>) {
+        let group = self.names.iter().position(|name| *name == node.group).unwrap_or_else(|| {
+            self.names.push(node.group.clone());
+            self.names.len() - 1
+        }) as u32;
+        let (bytes, root) = (node.bytes.unwrap_or(0), node.root.or(node.src).or(node.dst));
+        self.calls.push(GroupCall { op, group, kind, bytes, root, node: node.id, at: node.at });
+    }
+
+    /// Orders the operations: by data and control dependences if these have no cycle, else by data alone.
+    ///
+    /// # Errors
+    /// A cycle of data dependences.
+    fn order(&mut self) -> Result<(), String> {
+        let mut is_in_order = true;
+        for (follower, id, is_control) in std::mem::take(&mut self.later) {
+            match self.positions.get(id) {
+                None => self.ignored.missing += 1,
+                Some(before) if is_control => self.control.push((before, follower)),
+                Some(before) => self.builder.requires(follower, before),
+            }
+            is_in_order = false;
+        }
+        let count = self.builder.ops().len();
+        let named = |way: Vec<u32>| {
+            let ids: Vec<u64> = way.iter().map(|&op| self.positions.id(op)).collect();
+            // A long cycle is shown by its beginning.
+            let dots = if ids.len() > 10 { " ... " } else { "" };
+            let shown = ids.iter().take(10).map(u64::to_string).collect::<Vec<_>>().join(" -> ");
+            format!("{shown}{dots} -> {}", ids[0])
+        };
+        if !is_in_order {
+            if let Some(way) = cycle(count, self.builder.edges(), &[]) {
+                let message = format!("data dependences form a cycle of nodes: {}", named(way));
+                return Err(message);
+            }
+            if let Some(way) = cycle(count, self.builder.edges(), &self.control) {
+                let way = named(way);
+                self.ignored.control += self.control.len() as u64;
+                self.ignored.cyclic += 1;
+                self.ignored.cycle.get_or_insert(way);
+                self.control = Vec::new();
+            }
+        }
+        for (before, follower) in std::mem::take(&mut self.control) {
+            self.builder.requires(follower, before);
+        }
+        Ok(())
+    }
+}
+
+/// Checks that the bytes of a message are fields.
+fn check_fields(mut message: Message<'_>) -> Result<(), Fault> {
+    while message.field()?.is_some() {}
+    Ok(())
+}
