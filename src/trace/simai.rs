@@ -51,19 +51,8 @@ struct Pass {
     collective: Option<(Call, GroupKind, u64)>,
 }
 
-/// Sizes of groups, and other numbers of the first line.
-#[derive(Debug, Default)]
-struct Numbers(FxHashMap<String, u64>);
-
-impl Numbers {
-    fn get(&self, key: &str) -> Option<u64> {
-        self.0.get(key).copied()
-    }
-
-    fn size(&self, key: &str) -> u32 {
-        self.get(key).map_or(1, |size| size.clamp(1, MOST_RANKS.into()) as u32)
-    }
-}
+/// Numbers of the first line, by name.
+type Numbers = FxHashMap<String, u64>;
 
 /// Reads a workload for the ranks that it names, or for `ranks` of them.
 ///
@@ -87,13 +76,13 @@ pub fn read(input: Input, ranks: Option<u32>) -> Result<Program, Vec<Diagnostic>
     let Some(numbers) = numbers.filter(|_| !layers.is_empty()) else {
         return wrong("empty-trace", "the workload has no layers".into(), "write a line of 12 columns for each");
     };
-    let known = numbers.get("all_gpus").and_then(|all| u32::try_from(all).ok());
+    let known = numbers.get("all_gpus").and_then(|&all| u32::try_from(all).ok());
     let Some(ranks) = ranks.or(known).filter(|ranks| (1..=MOST_RANKS).contains(ranks)) else {
         let message = "the number of ranks is not known; expected is `all_gpus: N` in the first line".into();
         return wrong("wrong-ranks", message, "write it there, or give --ranks N");
     };
-    let tensor = numbers.get("model_parallel_NPU_group").map_or(ranks, |_| numbers.size("model_parallel_NPU_group"));
-    let (expert, stages) = (numbers.size("ep"), numbers.size("pp"));
+    let size = |key: &str, absent| numbers.get(key).map_or(absent, |&size| size.clamp(1, MOST_RANKS.into()) as u32);
+    let (tensor, expert, stages) = (size("model_parallel_NPU_group", ranks), size("ep", 1), size("pp", 1));
     let stage = u64::from(tensor) * u64::from(expert);
     if !u64::from(ranks).is_multiple_of(stage * u64::from(stages)) {
         let message = format!("{ranks} ranks are no multiple of {tensor} (tensor) x {expert} (ep) x {stages} (pp)");
@@ -103,7 +92,7 @@ pub fn read(input: Input, ranks: Option<u32>) -> Result<Program, Vec<Diagnostic>
     if let Some(count) = count.filter(|&count| count != layers.len() as u64) {
         caveats.ignored.push(format!("ignored: the number of layers, {count}, since the file has {}", layers.len()));
     }
-    let sent = numbers.get("pp_comm").unwrap_or(0);
+    let sent = numbers.get("pp_comm").copied().unwrap_or(0);
     if stages > 1 {
         caveats
             .ignored
@@ -204,19 +193,12 @@ impl Player<'_> {
 
 /// Returns the begin and end of each word of a line.
 fn words(line: &Line<'_>) -> Vec<(usize, usize)> {
-    let mut words = Vec::new();
-    let mut begin = None;
-    for (at, byte) in line.text.iter().chain(b" ").enumerate() {
-        match (byte.is_ascii_whitespace(), begin) {
-            (true, Some(from)) => {
-                words.push((from, at));
-                begin = None;
-            }
-            (false, None) => begin = Some(at),
-            _ => {}
-        }
-    }
-    words
+    let mut at = 0;
+    let parts = line.text.split(u8::is_ascii_whitespace).map(|part| {
+        at += part.len() + 1;
+        (at - part.len() - 1, at - 1)
+    });
+    parts.filter(|(from, to)| from < to).collect()
 }
 
 fn number(line: &Line<'_>, &(from, to): &(usize, usize), what: &str, most: u64) -> Result<u64, Diagnostic> {
@@ -240,7 +222,7 @@ fn header(line: &Line<'_>, words: &[(usize, usize)]) -> Result<Numbers, Diagnost
         let name = text(key);
         if name.ends_with(':') || name == "pp_comm" {
             let name = name.trim_end_matches(':');
-            numbers.0.insert(name.to_owned(), number(line, value, &format!("a number for {name}"), u64::MAX)?);
+            numbers.insert(name.to_owned(), number(line, value, &format!("a number for {name}"), u64::MAX)?);
         }
     }
     Ok(numbers)

@@ -95,6 +95,8 @@ pub(super) fn cycle(ops: usize, edges: &[(u32, u32)], more: &[(u32, u32)]) -> Op
     let from = way.iter().position(|&known| known == op).unwrap_or(0);
     way.drain(..from);
     way.reverse();
+    let first = (0..way.len()).min_by_key(|&at| way[at]).unwrap_or(0);
+    way.rotate_left(first);
     Some(way)
 }
 
@@ -119,7 +121,7 @@ mod tests {
     #[test]
     fn a_cycle_is_told_in_the_order_of_its_edges() {
         assert_eq!(cycle(4, &[(0, 1), (1, 2), (0, 3)], &[(3, 2)]), None);
-        assert_eq!(cycle(5, &[(0, 1), (1, 2), (2, 3)], &[(3, 1), (3, 4)]), Some(vec![2, 3, 1]));
+        assert_eq!(cycle(5, &[(0, 1), (1, 2), (2, 3)], &[(3, 1), (3, 4)]), Some(vec![1, 2, 3]));
         assert_eq!(cycle(0, &[], &[]), None);
     }
 }

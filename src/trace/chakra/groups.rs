@@ -1,5 +1,7 @@
 //! Process groups, and the collectives that their ranks call.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
@@ -69,18 +71,13 @@ impl Groups {
 
     /// Adds the groups of a side file, `{"1": [0, 1]}`.
     pub fn of_file(&mut self, name: &str, text: &[u8]) -> Result<(), Diagnostic> {
-        let groups: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(text).map_err(|error| {
-            let message = format!("{name}:{}:{}: no table of groups", error.line(), error.column());
-            Diagnostic::new("wrong-groups", message).help("write {\"1\": [0, 1]}: the ranks of each group")
-        })?;
-        for (group, ranks) in groups {
-            let ranks = serde_json::from_value(ranks).map_err(|_| {
-                let message = format!("{name}: group `{group}` is no list of ranks");
-                Diagnostic::new("wrong-groups", message).help("write {\"1\": [0, 1]}: the ranks of each group")
-            })?;
-            self.define(&group, ranks).map_err(|what| Diagnostic::new("unlike-groups", format!("{name}: {what}")))?;
-        }
-        Ok(())
+        let wrong = |what: String| {
+            let help = "write {\"1\": [0, 1]}: the ranks of each group";
+            Diagnostic::new("wrong-groups", format!("{name}: {what}")).help(help)
+        };
+        let groups: BTreeMap<String, Vec<u32>> =
+            serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
+        groups.into_iter().try_for_each(|(group, ranks)| self.define(&group, ranks).map_err(wrong))
     }
 
     /// Adds the groups that the inputs of a METADATA node define.
@@ -197,8 +194,9 @@ impl Groups {
             return Ok(number);
         }
         Err(format!(
-            "collective {} of group `{name}` is {call}, and in {} it is {}; all ranks call the same with the same size",
+            "collective {} of {} is {call}, and in {} it is {}; all ranks call the same with the same size",
             number + 1,
+            titled(name),
             joined.place,
             joined.call
         ))
@@ -211,11 +209,11 @@ impl Groups {
             for (&called, &rank) in group.called.iter().zip(&group.ranks) {
                 let Some(Joined { call, place }) = group.calls.get(called as usize) else { continue };
                 let message = format!(
-                    "{}: rank {rank} never joins the {call} of {place}, which is collective {} of group `{}`; rank \
+                    "{}: rank {rank} never joins the {call} of {place}, which is collective {} of {}; rank \
                      {rank} has {called} of {}",
                     file(rank),
                     called + 1,
-                    group.name,
+                    titled(&group.name),
                     group.calls.len()
                 );
                 let help = "every rank of a group calls all of its collectives, in one order";
@@ -227,6 +225,11 @@ impl Groups {
         }
         mistakes
     }
+}
+
+/// Returns the name of a group for messages.
+fn titled(name: &str) -> String {
+    if name.is_empty() { "all ranks".to_owned() } else { format!("group `{name}`") }
 }
 
 /// Returns a list of ranks for messages.

@@ -27,7 +27,4 @@ mod write;
 pub use files::is_prefix;
 pub use kinds::Rules;
 pub use read::read;
-pub use write::{NotChakra, write};
-
-#[cfg(test)]
-mod tests;
+pub use write::write;

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::wire::{Fault, Message, Value};
+use super::wire::{Fault, Message, Value, fault, mistake};
 
 /// Type of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,7 +50,8 @@ pub(super) struct Node {
     pub at: u64,
     pub id: u64,
     pub kind: NodeType,
-    pub name: Vec<u8>,
+    /// True if its name is that of a definition of process groups.
+    pub is_init: bool,
     pub control: Vec<u64>,
     pub data: Vec<u64>,
     /// Recorded time \[us\].
@@ -84,48 +85,41 @@ enum Attribute<'a> {
 }
 
 impl Node {
-    /// Reads a node in the place of another one, whose memory it uses.
-    pub fn read(&mut self, mut message: Message<'_>) -> Result<(), Fault> {
-        let [mut name, mut inputs] = [&mut self.name, &mut self.inputs].map(std::mem::take);
-        let [mut control, mut data] = [&mut self.control, &mut self.data].map(std::mem::take);
-        [&mut name, &mut inputs].into_iter().for_each(Vec::clear);
-        [&mut control, &mut data].into_iter().for_each(Vec::clear);
-        *self = Self { at: message.at(), name, inputs, control, data, ..Self::default() };
+    /// Reads a node.
+    pub fn read(mut message: Message<'_>) -> Result<Self, Fault> {
+        const INIT: &[u8] = b"process_group:init";
+        let mut node = Self { at: message.at(), ..Self::default() };
         let mut kind = (message.at(), 0);
         loop {
             let at = message.at();
             let Some((number, value)) = message.field()? else { break };
             match number {
-                field::ID => self.id = value.number(at)?,
-                field::NAME => self.name.extend_from_slice(value.message(at)?.bytes),
+                field::ID => node.id = value.number(at)?,
+                field::NAME => node.is_init = value.message(at)?.bytes.windows(INIT.len()).any(|part| part == INIT),
                 field::TYPE => kind = (at, value.number(at)?),
-                field::CONTROL => value.numbers(at, &mut self.control)?,
-                field::DATA => value.numbers(at, &mut self.data)?,
-                field::DURATION => self.duration = value.number(at)?,
+                field::CONTROL => value.numbers(at, &mut node.control)?,
+                field::DATA => value.numbers(at, &mut node.data)?,
+                field::DURATION => node.duration = value.number(at)?,
                 field::INPUTS => {
                     let mut tensors = value.message(at)?;
                     while let Some((number, value)) = tensors.field()? {
-                        if let (1, Value::Bytes(values)) = (number, value) {
-                            self.inputs.extend_from_slice(values.bytes);
+                        if let (1, Value::Bytes(values), true) = (number, value, node.is_init) {
+                            node.inputs.extend_from_slice(values.bytes);
                         }
                     }
                 }
-                field::ATTRIBUTE => self.attribute(value.message(at)?)?,
+                field::ATTRIBUTE => node.attribute(value.message(at)?)?,
                 _ => {}
             }
         }
         let (at, number) = kind;
         let found = NodeType::ALL.into_iter().find(|kind| *kind as u64 == number);
-        self.kind = found.ok_or_else(|| Fault {
-            at,
-            what: format!(
-                "node {} has type {number}; expected is 1 (metadata), 2, 3 (memory), 4 (computation), 5 (send), 6 \
-                 (receive) or 7 (collective)",
-                self.id
-            )
-            .into(),
-        })?;
-        Ok(())
+        let Some(found) = found else {
+            let expected = "1 (metadata), 2, 3 (memory), 4 (computation), 5 (send), 6 (receive) or 7 (collective)";
+            return mistake("unknown-type", at, format!("node {} has type {number}; expected is {expected}", node.id));
+        };
+        node.kind = found;
+        Ok(node)
     }
 
     fn attribute(&mut self, mut message: Message<'_>) -> Result<(), Fault> {
@@ -145,15 +139,16 @@ impl Node {
             Attribute::Integer(value) => Ok(*value),
             Attribute::Number(value) if *value == value.trunc() => Ok(*value as i128),
             Attribute::Text(text) if text.parse::<i128>().is_ok() => Ok(text.parse().unwrap_or_default()),
-            _ => {
-                let what = format!("attribute `{name}` of node {id} is no {what}");
-                Err(Fault { at, what: what.into() })
-            }
+            _ => fault(at, format!("attribute `{name}` of node {id} is no {what}")),
         };
         let whole = || {
             let value = integer("whole number from 0 on")?;
-            let what = format!("attribute `{name}` of node {id} is {value}, and a number from 0 on is expected");
-            Ok(Some(u64::try_from(value).map_err(|_| Fault { at, what: what.into() })?))
+            match u64::try_from(value) {
+                Ok(value) => Ok(Some(value)),
+                Err(_) => {
+                    fault(at, format!("attribute `{name}` of node {id} is {value}, and a number from 0 on is expected"))
+                }
+            }
         };
         match &*name {
             "is_cpu_op" => self.is_host = integer("truth value")? != 0,
@@ -169,7 +164,7 @@ impl Node {
             "tid" => self.thread = Some(integer("whole number")?),
             "duration_ps" => match found {
                 Attribute::Number(time) if time >= 0.0 && time.is_finite() => self.duration_ps = Some(time),
-                _ => return Err(Fault { at, what: "`duration_ps` is no time".into() }),
+                _ => return fault(at, "`duration_ps` is no time"),
             },
             "pg_name" | "comm_group" => {
                 self.group = match &found {
@@ -180,12 +175,6 @@ impl Node {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Returns true for the definition of process groups.
-    pub fn defines_groups(&self) -> bool {
-        const INIT: &[u8] = b"process_group:init";
-        self.kind == NodeType::Metadata && self.name.windows(INIT.len()).any(|part| part == INIT)
     }
 }
 

@@ -9,7 +9,7 @@ use super::groups::Groups;
 use super::ignored::Ignored;
 use super::kinds::{Place, Rules, collective};
 use super::node::{Node, NodeType};
-use super::wire::{Fault, Frames, Message};
+use super::wire::{Fault, Frames, fault, mistake};
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 use crate::program::{Envelope, GraphBuilder, Op, RankProgram};
@@ -86,32 +86,16 @@ pub(super) fn read(
         calls: Vec::new(),
         names: Vec::new(),
     };
-    let mut node = Node::default();
-    let read = reader.read_all(Frames::new(input), &mut node);
-    read.map_err(|Mistake { code, fault: Fault { at, what } }| {
-        let last = if reader.builder.ops().is_empty() { String::new() } else { format!(", at node {}", node.id) };
+    let mut last = 0;
+    let read = reader.read_all(Frames::new(input), &mut last);
+    read.map_err(|Fault { code, at, what }| {
+        let last = if reader.builder.ops().is_empty() { String::new() } else { format!(" (last node {last})") };
         Diagnostic::new(code, format!("{file}, byte {at}{last}: {what}"))
     })?;
     reader.order().map_err(|what| Diagnostic::new("cyclic-dependence", format!("{file}: {what}")))?;
     let Reader { builder, calls, names, .. } = reader;
     let (_, program): (u32, RankProgram) = builder.into();
     Ok(RankTrace { program, file, calls, names })
-}
-
-/// A mistake in a file.
-struct Mistake {
-    code: &'static str,
-    fault: Fault,
-}
-
-impl From<Fault> for Mistake {
-    fn from(fault: Fault) -> Self {
-        Self { code: "damaged-trace", fault }
-    }
-}
-
-fn mistake<T>(code: &'static str, at: u64, what: impl Into<String>) -> Result<T, Mistake> {
-    Err(Mistake { code, fault: Fault { at, what: what.into().into() } })
 }
 
 struct Reader<'a> {
@@ -132,19 +116,20 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read_all(&mut self, mut frames: Frames, node: &mut Node) -> Result<(), Mistake> {
-        let Some(metadata) = frames.next()? else {
-            return mistake("damaged-trace", 0, "the file is empty; expected is a message of metadata, then nodes");
+    fn read_all(&mut self, mut frames: Frames, last: &mut u64) -> Result<(), Fault> {
+        let Some(mut metadata) = frames.next()? else {
+            return fault(0, "the file is empty; expected is a message of metadata, then nodes");
         };
-        check_fields(metadata)?;
+        while metadata.field()?.is_some() {}
         while let Some(message) = frames.next()? {
-            node.read(message)?;
-            self.node(node)?;
+            let node = Node::read(message)?;
+            *last = node.id;
+            self.node(&node)?;
         }
         Ok(())
     }
 
-    fn node(&mut self, node: &Node) -> Result<(), Mistake> {
+    fn node(&mut self, node: &Node) -> Result<(), Fault> {
         let position = self.builder.ops().len();
         if position >= MOST_OPS {
             return mistake("too-large", node.at, format!("a rank has at most {MOST_OPS} nodes"));
@@ -158,11 +143,11 @@ impl Reader<'_> {
         if !self.positions.add(node.id, position as u32) {
             return mistake("duplicate-node", node.at, format!("there are two nodes {}; each has its own id", node.id));
         }
-        if node.defines_groups() {
+        if node.is_init && node.kind == NodeType::Metadata {
             let defined = self.groups.of_node(&node.inputs);
             defined.or_else(|what| mistake("unlike-groups", node.at, what))?;
         }
-        let op = self.operation(node, position as u32)?;
+        let op = self.operation(node)?;
         let place = u32::try_from(node.id).unwrap_or(u32::MAX);
         self.builder.push_at(op, place);
         for (ids, is_control) in [(&node.data, false), (&node.control, true)] {
@@ -178,17 +163,17 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn operation(&mut self, node: &Node, position: u32) -> Result<Op, Mistake> {
+    fn operation(&mut self, node: &Node) -> Result<Op, Fault> {
         let time = match node.kind {
             NodeType::Metadata => Time::ZERO,
             NodeType::Load | NodeType::Store | NodeType::Compute => self.time(node),
-            NodeType::Send => return self.message(node, position, node.dst, Op::send),
-            NodeType::Recv => return self.message(node, position, node.src, Op::recv),
+            NodeType::Send => return self.message(node, node.dst, Op::send),
+            NodeType::Recv => return self.message(node, node.src, Op::recv),
             NodeType::Collective if node.collective.is_none() && node.is_host => {
                 self.ignored.untyped += 1;
                 self.time(node)
             }
-            NodeType::Collective => return self.collective(node, position),
+            NodeType::Collective => return self.collective(node),
         };
         let lane = match node.is_host {
             true => node.thread.map_or(HOST, |thread| self.lane(true, thread)),
@@ -221,56 +206,43 @@ impl Reader<'_> {
     }
 
     /// Returns a send or receive; without its other end it is paired in a group of two.
-    fn message(
-        &mut self,
-        node: &Node,
-        position: u32,
-        peer: Option<u64>,
-        op: fn(Envelope, u64) -> Op,
-    ) -> Result<Op, Mistake> {
-        let bytes = node.bytes.unwrap_or(0);
+    fn message(&mut self, node: &Node, peer: Option<u64>, op: fn(Envelope, u64) -> Op) -> Result<Op, Fault> {
         let tag = node.tag.unwrap_or(0);
-        let Some(tag) = u32::try_from(tag).ok().filter(|&tag| tag < u32::MAX) else {
+        if tag >= u32::MAX.into() {
             return mistake("wrong-tag", node.at, format!("node {} has tag {tag}, beyond 32 bits", node.id));
-        };
-        let peer = match peer {
-            None => {
-                self.call(node, position, None);
-                0
-            }
-            Some(peer) if peer < self.ranks.into() => peer as u32,
-            Some(peer) => {
-                let message = format!("node {} names rank {peer}, and there are {} ranks", node.id, self.ranks);
-                return mistake("unknown-rank", node.at, message);
-            }
-        };
-        Ok(op(Envelope::world(peer, tag), bytes).on(COMMUNICATION, 0))
+        }
+        if let Some(peer) = peer.filter(|&peer| peer >= self.ranks.into()) {
+            let what = format!("node {} names rank {peer}, and there are {} ranks", node.id, self.ranks);
+            return mistake("unknown-rank", node.at, what);
+        }
+        if peer.is_none() {
+            self.call(node, None);
+        }
+        let envelope = Envelope::world(peer.unwrap_or(0) as u32, tag as u32);
+        Ok(op(envelope, node.bytes.unwrap_or(0)).on(COMMUNICATION, 0))
     }
 
-    fn collective(&mut self, node: &Node, position: u32) -> Result<Op, Mistake> {
+    fn collective(&mut self, node: &Node) -> Result<Op, Fault> {
         let expected = "expected is 0 (all-reduce), 1 (reduce), 2 (all-gather), 3 (gather), 4 (scatter), 5 (broadcast), \
                         6 (all-to-all), 7, 8 (reduce-scatter) or 9 (barrier)";
-        let Some(kind) = node.collective else {
-            return mistake("damaged-trace", node.at, format!("node {} has no comm_type; {expected}", node.id));
+        let what = match (node.collective, node.collective.and_then(collective)) {
+            (None, _) => format!("has no comm_type; {expected}"),
+            (Some(kind), None) => format!("has comm_type {kind}; {expected}"),
+            (_, Some((name, ..))) if node.bytes.is_none() && name != "barrier" => {
+                format!("is {name} without comm_size, its size in bytes")
+            }
+            _ => {
+                self.call(node, node.collective);
+                // Its number follows when all groups are known.
+                return Ok(Op::collective(0).on(COMMUNICATION, 0));
+            }
         };
-        match collective(kind) {
-            None => {
-                let message = format!("node {} has comm_type {kind}; {expected}", node.id);
-                return mistake("damaged-trace", node.at, message);
-            }
-            Some((name, ..)) if node.bytes.is_none() && name != "barrier" => {
-                let message = format!("node {} is {name} without comm_size, its size in bytes", node.id);
-                return mistake("damaged-trace", node.at, message);
-            }
-            Some(_) => {}
-        }
-        self.call(node, position, Some(kind));
-        // Its number follows when all groups are known.
-        Ok(Op::collective(0).on(COMMUNICATION, 0))
+        fault(node.at, format!("node {} {what}", node.id))
     }
 
     /// Notes an operation that names a group.
-    fn call(&mut self, node: &Node, op: u32, kind: Option<u64>) {
+    fn call(&mut self, node: &Node, kind: Option<u64>) {
+        let op = self.builder.ops().len() as u32;
         let group = self.names.iter().position(|name| *name == node.group).unwrap_or_else(|| {
             self.names.push(node.group.clone());
             self.names.len() - 1
@@ -319,10 +291,4 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-/// Checks that the bytes of a message are fields.
-fn check_fields(mut message: Message<'_>) -> Result<(), Fault> {
-    while message.field()?.is_some() {}
-    Ok(())
 }

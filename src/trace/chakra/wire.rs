@@ -16,14 +16,22 @@ const STEP: usize = 1 << 18;
 /// A mistake in the bytes of a file.
 #[derive(Debug)]
 pub(super) struct Fault {
+    /// Name of the kind of mistake.
+    pub code: &'static str,
     /// Offset in the file \[B\].
     pub at: u64,
     /// Description, with the thing that was expected.
     pub what: Cow<'static, str>,
 }
 
-fn fault<T>(at: u64, what: impl Into<Cow<'static, str>>) -> Result<T, Fault> {
-    Err(Fault { at, what: what.into() })
+/// Returns damage at a byte.
+pub(super) fn fault<T>(at: u64, what: impl Into<Cow<'static, str>>) -> Result<T, Fault> {
+    mistake("damaged-trace", at, what)
+}
+
+/// Returns a mistake at a byte.
+pub(super) fn mistake<T>(code: &'static str, at: u64, what: impl Into<Cow<'static, str>>) -> Result<T, Fault> {
+    Err(Fault { code, at, what: what.into() })
 }
 
 /// Messages of a file, one after the other.

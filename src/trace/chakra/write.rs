@@ -12,35 +12,6 @@ use crate::trace::goal::{self, NotGoal, Schedule};
 /// Version of the format in the metadata.
 const VERSION: &[u8] = b"0.0.4";
 
-/// Reason why a program cannot be written as an execution trace.
-#[derive(Debug, thiserror::Error)]
-pub enum NotChakra {
-    /// An operation that the format does not have.
-    #[error("{place}: Chakra has no {what}")]
-    Operation {
-        /// Place of the operation.
-        place: String,
-        /// Description of the operation.
-        what: String,
-    },
-    /// Writing failed.
-    #[error("{error}")]
-    Io {
-        /// Error of the writer.
-        #[from]
-        error: io::Error,
-    },
-}
-
-impl From<NotGoal> for NotChakra {
-    fn from(error: NotGoal) -> Self {
-        match error {
-            NotGoal::Operation { place, what } => Self::Operation { place, what },
-            NotGoal::Io { error } => Self::Io { error },
-        }
-    }
-}
-
 /// Message under construction.
 #[derive(Default)]
 struct Fields(Vec<u8>);
@@ -99,7 +70,7 @@ impl Fields {
 /// # Errors
 /// Those of `out`, and operations that the format does not have: probes, receives from any rank or of any tag, waits
 /// for any of several, scans.
-pub fn write(program: &Program, rank: RankId, out: &mut dyn Write) -> Result<(), NotChakra> {
+pub fn write(program: &Program, rank: RankId, out: &mut dyn Write) -> Result<(), NotGoal> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     let Schedule { ops, mut edges } = goal::schedule(program, rank, program.rank(rank), true)?;
     let span = goal::span(program)?;
@@ -149,16 +120,10 @@ fn groups(program: &Program, rank: RankId) -> Option<String> {
     (!groups.is_empty()).then(|| format!("['[{}]']", groups.join(", ")))
 }
 
-fn node(
-    program: &Program,
-    rank: RankId,
-    (at, op): (u32, &Op),
-    required: &[u32],
-    span: u32,
-) -> Result<Fields, NotChakra> {
+fn node(program: &Program, rank: RankId, (at, op): (u32, &Op), required: &[u32], span: u32) -> Result<Fields, NotGoal> {
     let missing = || {
         let place = program.place(rank, at).unwrap_or_else(|| format!("rank {rank}, operation {at}"));
-        NotChakra::Operation { place, what: program.describe(rank, op) }
+        NotGoal::Operation { format: "Chakra", place, what: program.describe(rank, op) }
     };
     let (kind, name) = match op.kind {
         OpKind::Send => (NodeType::Send, "send"),

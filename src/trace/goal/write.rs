@@ -9,12 +9,14 @@ use crate::program::{Action, Op, OpKind, Program, RankProgram};
 /// Picoseconds in a nanosecond, the unit of calculations.
 pub(super) const PS_PER_UNIT: f64 = 1000.0;
 
-/// Reason why a program cannot be written as a GOAL schedule.
+/// Reason why a program cannot be written as a schedule.
 #[derive(Debug, thiserror::Error)]
 pub enum NotGoal {
-    /// An operation that GOAL does not have.
-    #[error("{place}: GOAL has no {what}")]
+    /// An operation that the format does not have.
+    #[error("{place}: {format} has no {what}")]
     Operation {
+        /// Name of the format.
+        format: &'static str,
         /// Place of the operation.
         place: String,
         /// Description of the operation.
@@ -73,7 +75,8 @@ pub(in crate::trace) fn schedule(
             Action::Collective(_) | Action::Icollective(_) if keeps => &[],
             Action::Probe(_) | Action::Collective(_) | Action::Icollective(_) | Action::WaitList { .. } => {
                 let place = program.place(rank, i as u32).unwrap_or_else(|| format!("rank {rank}, operation {i}"));
-                return Err(NotGoal::Operation { place, what: program.describe(rank, op) });
+                let format = if keeps { "Chakra" } else { "GOAL" };
+                return Err(NotGoal::Operation { format, place, what: program.describe(rank, op) });
             }
             _ => &[],
         };
@@ -171,6 +174,7 @@ pub(in crate::trace) fn span(program: &Program) -> Result<u32, NotGoal> {
     match most < u64::from(u32::MAX) {
         true => Ok(largest + 1),
         false => Err(NotGoal::Operation {
+            format: "GOAL",
             place: format!("tags up to {largest} in {} communicators", last + 1),
             what: "room for so many tags".into(),
         }),

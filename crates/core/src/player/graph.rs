@@ -27,7 +27,7 @@ pub(super) struct GraphRank {
     /// Number of operations that each operation still waits for.
     required: Vec<u32>,
     /// Time at which each processor has finished the work assigned so far.
-    free: Vec<Time>,
+    pub(super) free: Vec<Time>,
     /// Number of operations that are not done.
     left: usize,
     /// Stage of each operation: [`CALLED`], [`STARTED`], [`DONE`].
@@ -36,6 +36,8 @@ pub(super) struct GraphRank {
     pub(super) collectives: Vec<Strand>,
     /// Messages that the collectives have begun, by key, each with true if it is done.
     pub(super) requests: FxHashMap<u32, bool>,
+    /// Time up to which waits for messages of collectives are booked.
+    pub(super) booked: Time,
 }
 
 impl GraphRank {
@@ -49,6 +51,7 @@ impl GraphRank {
             stage: vec![0; program.ops.len()],
             collectives: Vec::new(),
             requests: FxHashMap::default(),
+            booked: Time::ZERO,
         }
     }
 
@@ -123,10 +126,12 @@ impl GraphRank {
             ActivityKind::Compute => runtime.clock.computed(self.me, start, time),
             _ => runtime.clock.worked(self.me, start, time),
         };
-        self.free[cpu] = end;
         if cpu == 0 {
-            runtime.ledger.spent(self.me, idle, (free, start), op, other);
+            runtime.ledger.spent(self.me, idle, (free.max(self.booked), start), op, other);
+        } else if !self.requests.is_empty() {
+            self.wait(idle, start, op, other, runtime);
         }
+        self.free[cpu] = end;
         runtime.ledger.spent(self.me, kind, (start, end), op, other);
         if program.graph().is_some_and(|graph| graph.followers(op).any(|follower| follower.for_start)) {
             // The operation starts only when it has got its processor.
@@ -137,6 +142,20 @@ impl GraphRank {
             }
         }
         end
+    }
+
+    /// Books a wait of collectives until `end`, as far as no processor works meanwhile.
+    pub(super) fn wait(
+        &mut self,
+        kind: ActivityKind,
+        end: Time,
+        op: u32,
+        other: Option<(u32, RankId)>,
+        runtime: &mut Runtime<'_>,
+    ) {
+        let idle = self.free.iter().copied().fold(self.booked, Time::max);
+        runtime.ledger.spent(self.me, kind, (idle, end), op, other);
+        self.booked = self.booked.max(end);
     }
 
     /// Marks an operation as started, and releases the operations that wait for that.

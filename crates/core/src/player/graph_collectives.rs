@@ -11,7 +11,8 @@ use super::graph::GraphRank;
 use super::keys::{COLLECTIVE, STRANDS};
 use super::runtime::Runtime;
 use super::strand::{Strand, StrandState};
-use crate::program::{Action, Envelope, Op};
+use crate::ids::RankId;
+use crate::program::{Action, Envelope, Op, OpKind};
 use crate::units::Time;
 
 impl GraphRank {
@@ -24,6 +25,9 @@ impl GraphRank {
             expand.steps(collective, group, me, &mut steps);
         }
         let first = self.free_keys(steps.len() as u32);
+        if self.collectives.is_empty() {
+            self.booked = runtime.now();
+        }
         self.collectives.push(Strand::new(at, first, steps, op.tag));
         self.started(at, runtime);
         self.run_collective(at, runtime);
@@ -106,16 +110,20 @@ impl GraphRank {
         }
     }
 
-    /// Notes that a message of a collective is done, and continues the collective if it waits for it.
-    pub(super) fn step_done(&mut self, key: u32, runtime: &mut Runtime<'_>) {
+    /// Notes that a message of a collective is done, and continues the collective if it waits for it. The wait is
+    /// booked as far as no processor works meanwhile.
+    pub(super) fn step_done(&mut self, key: u32, other: Option<(u32, RankId)>, runtime: &mut Runtime<'_>) {
         let Some(strand) = self.collectives.iter().find(|strand| strand.has(key)) else { return };
         let of = strand.op;
-        if strand.waits_for() == Some(key) {
-            self.requests.remove(&key);
-            self.run_collective(of, runtime);
-        } else if let Some(done) = self.requests.get_mut(&key) {
-            *done = true;
+        if strand.waits_for() != Some(key) {
+            self.requests.insert(key, true);
+            return;
         }
+        let sends = strand.step(key).is_some_and(|step| matches!(step.kind, OpKind::Send | OpKind::Isend));
+        let kind = if sends { ActivityKind::SendWait } else { ActivityKind::RecvWait };
+        self.wait(kind, runtime.now(), of, other, runtime);
+        self.requests.remove(&key);
+        self.run_collective(of, runtime);
     }
 
     /// Returns the operation of the program that this key belongs to; of a step, its collective.

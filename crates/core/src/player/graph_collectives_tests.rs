@@ -69,6 +69,19 @@ fn a_broadcast_travels_beside_a_calculation_that_does_not_require_it() {
 }
 
 #[test]
+fn only_waits_that_no_processor_hides_are_booked() {
+    let beside = program(&[CollectiveCall::Bcast], &[(&[0], 20.0), (&[0], 5.0)]);
+    let expander = Expander::new(CollectivesSpec::default());
+    let costs = node().costs().unwrap();
+    let play = Play { program: &beside, costs, expand: Some(&expander), cpu_speed: 1.0, on_fabric: false };
+    let ranks = Player::new(play, Observers::default()).run(&|_, _| true).ranks;
+    let of = |rank: usize, kind| (ranks[rank].of(kind).ps() / 1e6).round();
+    // Of the 12 us until the message is received, 5 are computation and the last is overhead.
+    assert_eq!([ActivityKind::Compute, ActivityKind::RecvWait].map(|kind| of(1, kind)), [6.0, 6.0]);
+    assert_eq!([ActivityKind::Compute, ActivityKind::RecvWait].map(|kind| of(0, kind)), [21.0, 0.0]);
+}
+
+#[test]
 fn ranks_may_start_calls_in_different_orders() {
     let calls = [CollectiveCall::Allreduce, CollectiveCall::Barrier, CollectiveCall::Alltoall];
     let ordered = program(&calls, &[(&[0, 1, 2], 0.0), (&[0, 1, 2], 0.0), (&[0, 1, 2], 0.0), (&[0, 1, 2], 0.0)]);

@@ -34,7 +34,7 @@ impl RankPlayer {
     pub fn done(&mut self, op: u32, done: CallEnd, runtime: &mut Runtime<'_>) {
         match self {
             Self::Sequence(rank) => rank.request_done(op, done, runtime),
-            Self::Graph(rank) if is_background(op) => rank.step_done(op, runtime),
+            Self::Graph(rank) if is_background(op) => rank.step_done(op, done.other, runtime),
             Self::Graph(rank) => rank.finish(op, runtime),
         }
     }
