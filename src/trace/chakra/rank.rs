@@ -258,10 +258,13 @@ impl Reader<'_> {
     fn order(&mut self) -> Result<(), String> {
         let mut is_in_order = true;
         for (follower, id, is_control) in std::mem::take(&mut self.later) {
-            match self.positions.get(id) {
-                None => self.ignored.missing += 1,
-                Some(before) if is_control => self.control.push((before, follower)),
-                Some(before) => self.builder.requires(follower, before),
+            let Some(before) = self.positions.get(id) else {
+                self.ignored.missing += 1;
+                continue;
+            };
+            match is_control {
+                true => self.control.push((before, follower)),
+                false => self.builder.requires(follower, before),
             }
             is_in_order = false;
         }

@@ -8,7 +8,7 @@
 use super::activity::ActivityKind;
 use super::clock::Event;
 use super::graph::GraphRank;
-use super::keys::{COLLECTIVE, STRANDS};
+use super::keys::{COLLECTIVE, STRANDS, is_background};
 use super::runtime::Runtime;
 use super::strand::{Strand, StrandState};
 use crate::ids::RankId;
@@ -128,7 +128,8 @@ impl GraphRank {
 
     /// Returns the operation of the program that this key belongs to; of a step, its collective.
     pub(super) fn in_program(&self, key: u32) -> u32 {
-        self.collectives.iter().find(|strand| strand.has(key)).map_or(key, |strand| strand.op)
+        let strand = self.collectives.iter().find(|strand| is_background(key) && strand.has(key));
+        strand.map_or(key, |strand| strand.op)
     }
 
     /// Returns the step for which a collective waits.

@@ -41,11 +41,13 @@ impl Expander {
     fn plan(&self, own: Option<Plan>, call: &Call) -> Plan {
         let preferred = match call.collective {
             Operation::Alltoall | Operation::Alltoallv => Algorithm::Linear,
+            // No data travel around.
+            Operation::Barrier => Algorithm::Dissemination,
             _ => Algorithm::Ring,
         };
         let is_open = self.rings && !self.spec.names(call.collective);
-        let is_ring = is_open && Algorithm::of(call.collective).contains(&preferred);
-        let preferred = is_ring.then(|| Plan::of(call, preferred));
+        let is_there = is_open && Algorithm::of(call.collective).contains(&preferred);
+        let preferred = is_there.then(|| Plan::of(call, preferred));
         own.or(preferred).unwrap_or_else(|| self.spec.plan(call))
     }
 
