@@ -22,17 +22,21 @@ use rustc_hash::FxHashMap;
 
 use super::MOST_RANKS;
 use super::lines::{Line, each_line, whole};
+use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 use crate::program::caveats::Caveats;
 use crate::program::{Collective, CollectiveCall as Call, Counts, GraphBuilder, Op, Program, ProgramBuilder};
 use crate::reading::Input;
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 
 /// First words of a workload.
 pub const SIGNATURES: [&str; 2] = ["MICRO", "HYBRID_TRANSFORMER_FWD_IN_BCKWD"];
 
 /// Longest time of a part of a layer \[ns\]. Beyond it, picoseconds are no longer exact.
 const MOST_NS: u64 = (1 << 53) / 1000;
+
+/// Memory of a layer of a rank \[B\].
+const PER_LAYER: u64 = 400;
 
 /// Group of a collective.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,10 +87,15 @@ pub fn read(input: Input, ranks: Option<u32>) -> Result<Program, Vec<Diagnostic>
     };
     let size = |key: &str, absent| numbers.get(key).map_or(absent, |&size| size.clamp(1, MOST_RANKS.into()) as u32);
     let (tensor, expert, stages) = (size("model_parallel_NPU_group", ranks), size("ep", 1), size("pp", 1));
-    let stage = u64::from(tensor) * u64::from(expert);
-    if !u64::from(ranks).is_multiple_of(stage * u64::from(stages)) {
+    let parts = (u64::from(tensor) * u64::from(expert)).saturating_mul(stages.into());
+    if !u64::from(ranks).is_multiple_of(parts) {
         let message = format!("{ranks} ranks are no multiple of {tensor} (tensor) x {expert} (ep) x {stages} (pp)");
         return wrong("wrong-ranks", message, "the sizes of the groups divide the number of ranks");
+    }
+    let needed = u64::from(ranks) * layers.len() as u64 * PER_LAYER;
+    if let Some(free) = memory::free().filter(|&free| needed > free) {
+        let message = format!("{ranks} ranks need about {} of memory, and {} are free", Bytes(needed), Bytes(free));
+        return wrong("too-large", message, "take fewer ranks");
     }
     let mut caveats = Caveats::default();
     if let Some(count) = count.filter(|&count| count != layers.len() as u64) {
@@ -94,9 +103,8 @@ pub fn read(input: Input, ranks: Option<u32>) -> Result<Program, Vec<Diagnostic>
     }
     let sent = numbers.get("pp_comm").copied().unwrap_or(0);
     if stages > 1 {
-        caveats
-            .ignored
-            .push(format!("ignored: messages between pipeline stages ({sent} B each); all stages play at once"));
+        let what = format!("ignored: messages between pipeline stages ({sent} B each); all stages play at once");
+        caveats.ignored.push(what);
     }
     let mut builder = ProgramBuilder::new(ranks);
     builder.prefer_rings();
@@ -116,7 +124,8 @@ pub fn read(input: Input, ranks: Option<u32>) -> Result<Program, Vec<Diagnostic>
         };
         let groups = [GroupKind::Tensor, GroupKind::Data, GroupKind::Expert, GroupKind::ExpertData]
             .map(|kind| (communicator(kind, &mut builder), layout.group(kind, rank).len() as u64));
-        let mut player = Player { graph: &mut graph, builder: &mut builder, groups, calls: [0; 4] };
+        let calls = FxHashMap::default();
+        let mut player = Player { graph: &mut graph, builder: &mut builder, groups, calls };
         player.play(&layers);
         builder.finish_rank(graph);
     }
@@ -150,8 +159,8 @@ struct Player<'a> {
     builder: &'a mut ProgramBuilder,
     /// Communicator and size of each kind of group.
     groups: [(u32, u64); 4],
-    /// Number of calls in each.
-    calls: [u32; 4],
+    /// Number of calls on each communicator.
+    calls: FxHashMap<u32, u32>,
 }
 
 impl Player<'_> {
@@ -179,8 +188,9 @@ impl Player<'_> {
         let is_whole = matches!(call, Call::Allgather | Call::ReduceScatter | Call::Alltoall);
         let counts = Counts::Same(if is_whole { bytes.div_ceil(ranks) } else { bytes });
         let number = self.builder.collective(Collective { call, comm, root: 0, counts, plan: None });
-        let op = Op { tag: self.calls[kind as usize], ..Op::collective(number) }.on(1, 0);
-        self.calls[kind as usize] += 1;
+        let calls = self.calls.entry(comm).or_default();
+        let op = Op { tag: *calls, ..Op::collective(number) }.on(1, 0);
+        *calls += 1;
         (computed, self.push(op, line, &[computed]))
     }
 

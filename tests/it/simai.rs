@@ -63,6 +63,14 @@ fn groups_of_experts_divide_those_of_data() {
 }
 
 #[test]
+fn groups_of_the_same_ranks_share_the_order_of_their_calls() {
+    // Without experts the data group of an expert is the data group.
+    let head = HEAD.replace("ep: 2", "ep: 1");
+    let text = format!("{head}\n1\na -1 0 ALLREDUCE_DP_EP 1000 0 ALLGATHER_DP_EP 8000 0 ALLREDUCE 1000000 0\n");
+    assert!(us(&text) > 6.0 * 26.0);
+}
+
+#[test]
 fn a_wrong_number_of_layers_is_a_warning() {
     let outcome = played(&format!("{HEAD}\n839\na -1 1000 NONE 0 0 NONE 0 0 NONE 0 0\n"));
     assert_eq!(outcome.report.caveats.ignored, ["ignored: the number of layers, 839, since the file has 1"]);

@@ -150,11 +150,12 @@ impl Groups {
         let (first, _) = self.find(name, 0)?;
         let ranks = &self.all[first].ranks;
         let (count, stride) = (ranks.len() as u32, ranks.get(1).map_or(1, |next| next.saturating_sub(ranks[0]).max(1)));
+        let period = u64::from(count) * u64::from(stride);
         let group = |rank: u32| {
             let begin = rank / (count * stride) * count * stride + rank % stride;
             (0..count).map(|member| begin + member * stride).collect::<Vec<_>>()
         };
-        if *ranks != group(0) || !u64::from(self.ranks).is_multiple_of(u64::from(count) * u64::from(stride)) {
+        if !u64::from(self.ranks).is_multiple_of(period) || *ranks != group(0) {
             let (ranks, all) = (shown(ranks), self.ranks);
             return Err(format!("group `{name}`, ranks {ranks}, does not repeat itself among {all} ranks"));
         }
