@@ -46,13 +46,10 @@ pub fn is_prefix(path: &Path) -> bool {
 pub(in crate::trace) fn of(sources: &Sources, path: &Located<String>) -> Result<Vec<Located<String>>, Diagnostic> {
     let resolved = sources.resolve(path);
     if sources.find_attached(path).is_some() {
-        let of_rank = |rank: u32| match parts(path) {
-            Some((prefix, _)) => format!("{prefix}.{rank}.{EXTENSION}"),
-            None => path.to_string(),
-        };
-        let mut ranks = (0..).map(of_rank).take_while(|name| sources.find_attached(name).is_some()).peekable();
-        let is_numbered = parts(path).is_some() && ranks.peek().is_some();
-        return Ok(if is_numbered { ranks.map(Located::from).collect() } else { vec![path.clone()] });
+        let Some((prefix, _)) = parts(path) else { return Ok(vec![path.clone()]) };
+        let ranks = (0..).map(|rank: u32| format!("{prefix}.{rank}.{EXTENSION}"));
+        let files: Vec<_> = ranks.take_while(|name| sources.find_attached(name).is_some()).map(Located::from).collect();
+        return Ok(if files.is_empty() { vec![path.clone()] } else { files });
     }
     let named = resolved.file_name().and_then(|name| parts(name.to_str()?)).map(|(prefix, _)| prefix.to_owned());
     let found = match (&named, folder_and_prefix(&resolved)) {

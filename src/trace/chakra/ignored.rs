@@ -24,14 +24,17 @@ impl Ignored {
     /// Returns a paragraph about everything that was left out; `None` if it is nothing.
     pub fn paragraph(&self) -> Option<String> {
         let mut parts = Vec::new();
-        let mut part = |count: u64, what: [&str; 2]| {
-            if count > 0 {
-                parts.push(format!("{} {}", grouped(count), what[usize::from(count > 1)]));
-            }
+        let of = |count: u64, [one, more]: [&str; 2]| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{} {more}", grouped(count))),
         };
-        part(self.missing, ["dependence on a node that is not there", "dependences on nodes that are not there"]);
-        part(self.own, ["dependence of a node on itself", "dependences of nodes on themselves"]);
-        part(self.control, ["control dependence", "control dependences"]);
+        parts.extend(of(
+            self.missing,
+            ["dependence on a node that is not there", "dependences on nodes that are not there"],
+        ));
+        parts.extend(of(self.own, ["dependence of a node on itself", "dependences of nodes on themselves"]));
+        parts.extend(of(self.control, ["control dependence", "control dependences"]));
         if let Some(cycle) = &self.cycle {
             let ranks = if self.cyclic == 1 { "1 rank".to_owned() } else { format!("{} ranks", self.cyclic) };
             parts.push(format!(
@@ -40,17 +43,10 @@ impl Ignored {
             ));
         }
         let ignored = (!parts.is_empty()).then(|| format!("ignored: {}", parts.join(", ").replace(", (", " (")));
-        let untyped = (self.untyped > 0).then(|| match self.untyped {
-            1 => "1 collective of the host has no type and counts as computation".to_owned(),
-            more => format!("{} collectives of the host have no type and count as computation", grouped(more)),
-        });
-        let untimed = (self.untimed > 0).then(|| {
-            let nodes = if self.untimed == 1 { "node has" } else { "nodes have" };
-            format!(
-                "{} {nodes} operations or bytes and no time, and take none (--flop-rate and --memory-bandwidth set it)",
-                grouped(self.untimed)
-            )
-        });
+        let what = "of the host without a type (taken as computation)";
+        let untyped = of(self.untyped, ["collective", "collectives"]).map(|count| format!("{count} {what}"));
+        let what = "with operations or bytes and no time (--flop-rate and --memory-bandwidth give one)";
+        let untimed = of(self.untimed, ["node", "nodes"]).map(|count| format!("{count} {what}"));
         let all: Vec<String> = [ignored, untyped, untimed].into_iter().flatten().collect();
         (!all.is_empty()).then(|| all.join("; "))
     }

@@ -9,15 +9,17 @@ use super::rank::{self, GroupCall, RankTrace};
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 use crate::program::caveats::Caveats;
-use crate::program::{Collective, CollectiveCall, Counts, Op, OpKind, Program, ProgramBuilder, RankProgram};
+use crate::program::{
+    Collective, CollectiveCall as Operation, Counts, Op, OpKind, Program, ProgramBuilder, RankProgram,
+};
 use crate::reading::Input;
 use crate::trace::MOST_RANKS;
 use crate::units::Bytes;
 
 /// Largest number of mistakes that are listed.
 const MOST: usize = 20;
-/// Memory of a step of a running collective, with its messages \[B\].
-const PER_STEP: u64 = 80;
+/// Memory of a step of a running collective \[B\].
+const PER_STEP: u64 = 24;
 
 /// Reads the files of all ranks, in the order of ranks; `groups` is a side file with process groups.
 ///
@@ -95,7 +97,12 @@ impl Reader {
             let name = &trace.names[call.group as usize];
             let done = match known[call.group as usize] {
                 Some(group) => Ok(group),
-                None => self.group(name, rank, is_copy).map(|(group, member)| (group, member, [0, 0])),
+                None => {
+                    let translated = if is_copy { self.groups.translate(name, rank) } else { Ok(()) };
+                    translated
+                        .and_then(|()| self.groups.find(name, rank))
+                        .map(|(group, member)| (group, member, [0, 0]))
+                }
             };
             let done = done.and_then(|mut group| {
                 let op = &mut program.ops[call.op as usize];
@@ -116,13 +123,6 @@ impl Reader {
         self.builder.finish_rank((rank, program));
     }
 
-    fn group(&mut self, name: &str, rank: u32, is_copy: bool) -> Result<(usize, u32), String> {
-        if is_copy && rank > 0 {
-            self.groups.translate(name, rank)?;
-        }
-        self.groups.find(name, rank)
-    }
-
     /// Makes an operation a call of its group.
     fn collective(
         &mut self,
@@ -134,22 +134,13 @@ impl Reader {
     ) -> Result<(), String> {
         let Some((_, operation, is_whole)) = collective(kind) else { return Ok(()) };
         let ranks = self.groups.ranks(group);
-        let has_root = matches!(
-            operation,
-            CollectiveCall::Bcast | CollectiveCall::Reduce | CollectiveCall::Gather | CollectiveCall::Scatter
-        );
-        let root = call
-            .root
-            .filter(|_| has_root)
-            .map_or(Some(0), |root| ranks.iter().position(|&rank| u64::from(rank) == root));
-        let Some(root) = root else {
-            return Err(format!(
-                "its root {} is not in group `{}`",
-                call.root.unwrap_or(0),
-                trace.names[call.group as usize]
-            ));
+        let has_root =
+            matches!(operation, Operation::Bcast | Operation::Reduce | Operation::Gather | Operation::Scatter);
+        let world = call.root.filter(|_| has_root).unwrap_or(ranks[0].into());
+        let Some(root) = ranks.iter().position(|&rank| u64::from(rank) == world) else {
+            return Err(format!("its root {world} is not in group `{}`", trace.names[call.group as usize]));
         };
-        let is_whole = is_whole || (operation == CollectiveCall::Allgather && self.rules.gathered);
+        let is_whole = is_whole || (operation == Operation::Allgather && self.rules.gathered);
         let block = if is_whole { call.bytes.div_ceil(ranks.len() as u64) } else { call.bytes };
         let called = Called { kind, bytes: call.bytes, root: root as u32 };
         let number = self.groups.join(group, member, called, &trace.place(call))?;
@@ -195,11 +186,9 @@ impl Reader {
 
     fn end(mut self, files: usize, ranks: u32) -> Result<Program, Vec<Diagnostic>> {
         if self.mistakes.is_empty() {
-            let names = self.builder.files().to_vec();
-            self.mistakes = self.groups.lacking(|rank| match files == ranks as usize {
-                true => names[rank as usize].to_string(),
-                false => names[0].to_string(),
-            });
+            let names = self.builder.files();
+            let file = |rank: u32| names[if files == ranks as usize { rank as usize } else { 0 }].to_string();
+            self.mistakes = self.groups.lacking(file);
         }
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
