@@ -114,16 +114,13 @@ pub fn read(input: Input, ranks: Option<u32>) -> Result<Program, Vec<Diagnostic>
     for rank in 0..ranks {
         let mut graph = builder.graph(rank);
         graph.from_file(number);
-        let mut communicator = |kind: GroupKind, builder: &mut ProgramBuilder| {
-            let members = layout.group(kind, rank);
-            let known = communicators.entry(members).or_insert_with_key(|members| match members.len() as u32 {
-                all if all == ranks => 0,
-                _ => builder.communicator(members.clone()),
-            });
-            *known
-        };
-        let groups = [GroupKind::Tensor, GroupKind::Data, GroupKind::Expert, GroupKind::ExpertData]
-            .map(|kind| (communicator(kind, &mut builder), layout.group(kind, rank).len() as u64));
+        let groups = [GroupKind::Tensor, GroupKind::Data, GroupKind::Expert, GroupKind::ExpertData].map(|kind| {
+            let group @ (begin, count, stride) = layout.group(kind, rank);
+            let members = || (0..count).map(|member| begin + member * stride).collect::<Vec<_>>();
+            let known = communicators.entry(group);
+            let new = || if count == 1 || count == ranks { 0 } else { builder.communicator(members()) };
+            (*known.or_insert_with(new), u64::from(count))
+        });
         let calls = FxHashMap::default();
         let mut player = Player { graph: &mut graph, builder: &mut builder, groups, calls };
         player.play(&layers);
@@ -140,16 +137,15 @@ struct Layout {
 }
 
 impl Layout {
-    /// Returns the ranks of the group of this kind that a rank is in.
-    fn group(&self, kind: GroupKind, rank: u32) -> Vec<u32> {
+    /// Returns first rank, size and stride of the group of this kind that a rank is in.
+    fn group(&self, kind: GroupKind, rank: u32) -> (u32, u32, u32) {
         let (count, stride) = match kind {
             GroupKind::Tensor => (self.tensor, 1),
             GroupKind::Data => (self.data, self.tensor),
             GroupKind::Expert => (self.expert, self.tensor),
             GroupKind::ExpertData => (self.data / self.expert, self.tensor * self.expert),
         };
-        let begin = rank / (count * stride) * (count * stride) + rank % stride;
-        (0..count).map(|member| begin + member * stride).collect()
+        (rank / (count * stride) * (count * stride) + rank % stride, count, stride)
     }
 }
 
@@ -185,6 +181,9 @@ impl Player<'_> {
         let computed = self.push(Op::calc(pass.time), line, &[before]);
         let Some((call, kind, bytes)) = pass.collective else { return (computed, computed) };
         let (comm, ranks) = self.groups[kind as usize];
+        if ranks == 1 {
+            return (computed, computed);
+        }
         let is_whole = matches!(call, Call::Allgather | Call::ReduceScatter | Call::Alltoall);
         let counts = Counts::Same(if is_whole { bytes.div_ceil(ranks) } else { bytes });
         let number = self.builder.collective(Collective { call, comm, root: 0, counts, plan: None });
