@@ -25,7 +25,7 @@ impl NodeType {
 }
 
 /// Numbers of the fields of a node.
-pub(super) mod field {
+pub(super) mod number {
     pub const ID: u32 = 1;
     pub const NAME: u32 = 2;
     pub const TYPE: u32 = 3;
@@ -86,32 +86,29 @@ enum Attribute<'a> {
 
 impl Node {
     /// Reads a node.
-    pub fn read(mut message: Message<'_>) -> Result<Self, Fault> {
+    pub fn read(message: Message<'_>) -> Result<Self, Fault> {
         const INIT: &[u8] = b"process_group:init";
         let mut node = Self { at: message.at(), ..Self::default() };
         let mut kind = (message.at(), 0);
-        loop {
-            let at = message.at();
-            let Some((number, value)) = message.field()? else { break };
-            match number {
-                field::ID => node.id = value.number(at)?,
-                field::NAME => node.is_init = value.message(at)?.bytes.windows(INIT.len()).any(|part| part == INIT),
-                field::TYPE => kind = (at, value.number(at)?),
-                field::CONTROL => value.numbers(at, &mut node.control)?,
-                field::DATA => value.numbers(at, &mut node.data)?,
-                field::DURATION => node.duration = value.number(at)?,
-                field::INPUTS => {
-                    let mut tensors = value.message(at)?;
-                    while let Some((number, value)) = tensors.field()? {
-                        if let (1, Value::Bytes(values), true) = (number, value, node.is_init) {
-                            node.inputs.extend_from_slice(values.bytes);
-                        }
+        message.each(|field| {
+            match field.number {
+                number::ID => node.id = field.integer()?,
+                number::NAME => node.is_init = field.message()?.bytes.windows(INIT.len()).any(|part| part == INIT),
+                number::TYPE => kind = (field.at, field.integer()?),
+                number::CONTROL => field.numbers(&mut node.control)?,
+                number::DATA => field.numbers(&mut node.data)?,
+                number::DURATION => node.duration = field.integer()?,
+                number::INPUTS if node.is_init => field.message()?.each(|field| {
+                    if let (1, Value::Bytes(values)) = (field.number, field.value) {
+                        node.inputs.extend_from_slice(values.bytes);
                     }
-                }
-                field::ATTRIBUTE => node.attribute(value.message(at)?)?,
+                    Ok(())
+                })?,
+                number::ATTRIBUTE => node.attribute(field.message()?)?,
                 _ => {}
             }
-        }
+            Ok(())
+        })?;
         let (at, number) = kind;
         let found = NodeType::ALL.into_iter().find(|kind| *kind as u64 == number);
         let Some(found) = found else {
@@ -122,18 +119,17 @@ impl Node {
         Ok(node)
     }
 
-    fn attribute(&mut self, mut message: Message<'_>) -> Result<(), Fault> {
+    fn attribute(&mut self, message: Message<'_>) -> Result<(), Fault> {
         let at = message.at();
         let (mut name, mut found) = (&[][..], Attribute::Other);
-        loop {
-            let at = message.at();
-            let Some((number, value)) = message.field()? else { break };
-            match number {
-                1 => name = value.message(at)?.bytes,
+        message.each(|field| {
+            match field.number {
+                1 => name = field.message()?.bytes,
                 2 => {}
-                _ => found = attribute(number, value),
+                number => found = attribute(number, field.value),
             }
-        }
+            Ok(())
+        })?;
         let (id, name) = (self.id, String::from_utf8_lossy(name));
         let integer = |what: &str| match &found {
             Attribute::Integer(value) => Ok(*value),
@@ -179,19 +175,19 @@ impl Node {
 }
 
 /// Returns the value of an attribute in the field with this number.
-fn attribute(number: u32, value: Value<'_>) -> Attribute<'_> {
-    match (number, value) {
-        (field::DOUBLE, Value::Fixed64(bits)) => Attribute::Number(f64::from_bits(bits)),
+fn attribute(field: u32, value: Value<'_>) -> Attribute<'_> {
+    match (field, value) {
+        (number::DOUBLE, Value::Fixed64(bits)) => Attribute::Number(f64::from_bits(bits)),
         (5, Value::Fixed32(bits)) => Attribute::Number(f32::from_bits(bits).into()),
         // A negative number of 32 bits takes ten bytes, as one of 64.
-        (field::INT32 | field::INT64, Value::Varint(value)) => Attribute::Integer((value as i64).into()),
-        (11 | field::UINT64 | field::BOOL, Value::Varint(value)) => Attribute::Integer(value.into()),
+        (number::INT32 | number::INT64, Value::Varint(value)) => Attribute::Integer((value as i64).into()),
+        (11 | number::UINT64 | number::BOOL, Value::Varint(value)) => Attribute::Integer(value.into()),
         (15 | 17, Value::Varint(value)) => Attribute::Integer(((value >> 1) as i64 ^ -((value & 1) as i64)).into()),
         (19, Value::Fixed32(value)) => Attribute::Integer(value.into()),
         (21, Value::Fixed64(value)) => Attribute::Integer(value.into()),
         (23, Value::Fixed32(value)) => Attribute::Integer((value as i32).into()),
         (25, Value::Fixed64(value)) => Attribute::Integer((value as i64).into()),
-        (field::STRING, Value::Bytes(text)) => Attribute::Text(String::from_utf8_lossy(text.bytes)),
+        (number::STRING, Value::Bytes(text)) => Attribute::Text(String::from_utf8_lossy(text.bytes)),
         _ => Attribute::Other,
     }
 }

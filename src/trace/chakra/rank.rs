@@ -117,10 +117,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read_all(&mut self, mut frames: Frames, last: &mut u64) -> Result<(), Fault> {
-        let Some(mut metadata) = frames.next()? else {
+        let Some(metadata) = frames.next()? else {
             return fault(0, "the file is empty; expected is a message of metadata, then nodes");
         };
-        while metadata.field()?.is_some() {}
+        metadata.each(|_| Ok(()))?;
         while let Some(message) = frames.next()? {
             let node = Node::read(message)?;
             *last = node.id;

@@ -110,6 +110,15 @@ pub(super) struct Message<'a> {
     base: u64,
 }
 
+/// Field of a message.
+#[derive(Clone, Copy)]
+pub(super) struct Field<'a> {
+    pub number: u32,
+    /// Offset in the file.
+    pub at: u64,
+    pub value: Value<'a>,
+}
+
 /// Value of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Value<'a> {
@@ -126,9 +135,18 @@ impl<'a> Message<'a> {
         self.base + self.next as u64
     }
 
-    /// Returns the number and the value of the next field; `None` at the end.
+    /// Calls `with` for each field.
     #[inline]
-    pub fn field(&mut self) -> Result<Option<(u32, Value<'a>)>, Fault> {
+    pub fn each(mut self, mut with: impl FnMut(Field<'a>) -> Result<(), Fault>) -> Result<(), Fault> {
+        while let Some(field) = self.field()? {
+            with(field)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the next field; `None` at the end.
+    #[inline]
+    fn field(&mut self) -> Result<Option<Field<'a>>, Fault> {
         if self.next >= self.bytes.len() {
             return Ok(None);
         }
@@ -147,7 +165,7 @@ impl<'a> Message<'a> {
             5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
             kind => return fault(at, format!("field {number} has wire type {kind}, and 0, 1, 2 or 5 is expected")),
         };
-        Ok(Some((number, value)))
+        Ok(Some(Field { number, at, value }))
     }
 
     /// Returns the next `count` bytes.
@@ -189,37 +207,35 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'a> Value<'a> {
+impl<'a> Field<'a> {
     /// Adds the numbers of a repeated field, packed or not.
     #[inline]
-    pub fn numbers(self, at: u64, into: &mut Vec<u64>) -> Result<(), Fault> {
-        match self {
-            Self::Varint(number) => into.push(number),
-            Self::Bytes(mut packed) => {
-                while packed.next < packed.bytes.len() {
-                    into.push(packed.varint()?);
-                }
-            }
-            Self::Fixed32(_) | Self::Fixed64(_) => return fault(at, "numbers of variable length are expected"),
+    pub fn numbers(self, into: &mut Vec<u64>) -> Result<(), Fault> {
+        let Value::Bytes(mut packed) = self.value else {
+            into.push(self.integer()?);
+            return Ok(());
+        };
+        while packed.next < packed.bytes.len() {
+            into.push(packed.varint()?);
         }
         Ok(())
     }
 
     /// Returns a number of variable length.
     #[inline]
-    pub fn number(self, at: u64) -> Result<u64, Fault> {
-        match self {
-            Self::Varint(number) => Ok(number),
-            _ => fault(at, "a number of variable length is expected"),
-        }
+    pub fn integer(self) -> Result<u64, Fault> {
+        let Value::Varint(number) = self.value else {
+            return fault(self.at, format!("field {} is no number of variable length, as expected", self.number));
+        };
+        Ok(number)
     }
 
     /// Returns a text or a message.
     #[inline]
-    pub fn message(self, at: u64) -> Result<Message<'a>, Fault> {
-        match self {
-            Self::Bytes(message) => Ok(message),
-            _ => fault(at, "a text or a message is expected"),
-        }
+    pub fn message(self) -> Result<Message<'a>, Fault> {
+        let Value::Bytes(message) = self.value else {
+            return fault(self.at, format!("field {} is no text or message, as expected", self.number));
+        };
+        Ok(message)
     }
 }

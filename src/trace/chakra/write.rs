@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::kinds::TYPES;
-use super::node::{NodeType, field};
+use super::node::{NodeType, number as field};
 use crate::base::Arrange;
 use crate::ids::RankId;
 use crate::program::{ANY_SOURCE, ANY_TAG, Communicator, Counts, Op, OpKind, Program};
