@@ -134,7 +134,7 @@ impl Reader<'_> {
         if position >= MOST_OPS {
             return mistake("too-large", node.at, format!("a rank has at most {MOST_OPS} nodes"));
         }
-        if position % NODES_PER_LOOK == 0 {
+        if position.is_multiple_of(NODES_PER_LOOK) {
             let needed = 4 * (position + self.builder.edges().len()) as u64 + RESERVE;
             if memory::free().is_some_and(|free| free < needed) {
                 return mistake("too-large", node.at, "the trace does not fit in the free memory");
