@@ -136,8 +136,7 @@ fn traces_last_as_long_as_worked_out_by_hand() {
     ] {
         let folder = case(name);
         let file = folder.join("t.0.et");
-        let prefix = folder.join("t");
-        for path in [&folder, &file, &prefix] {
+        for path in [&folder, &file, &folder.join("t"), &folder.join("t.et")] {
             let time = us(&run(path.to_str().unwrap(), &crossbar(4), &[]));
             assert!((time - expected).abs() < 1e-9 * expected, "{}: {time}", path.display());
         }
@@ -341,6 +340,7 @@ fn mistakes_name_file_node_and_byte() {
         (one(&[node(4, 5).attribute("comm_dst", 7, 3)]), ["node 4 names rank 3, and there are 1 ranks", "byte 9"]),
         (one(&[node(4, 5).attribute("comm_dst", 17, 3)]), ["attribute `comm_dst` of node 4 is -2", "from 0 on"]),
         (one(&[node(4, 5).text("comm_size", "many")]), ["attribute `comm_size` of node 4 is no whole number", "byte"]),
+        (one(&[collective(4, 0, u64::MAX >> 1)]), ["node 4 has comm_size 9223372036854775807", "byte 9"]),
         (wrong(&[Vec::new()]), ["t.0.et, byte 0: the file is empty", "metadata"]),
         (
             wrong(&[file(&[collective(1, 0, 8)]), file(&[collective(1, 0, 16)])]),

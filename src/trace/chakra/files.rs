@@ -55,7 +55,10 @@ pub(in crate::trace) fn of(sources: &Sources, path: &Located<String>) -> Result<
     let found = match (&named, folder_and_prefix(&resolved)) {
         _ if resolved.is_dir() => in_folder(&resolved, None),
         (Some(prefix), Some((folder, _))) => in_folder(folder, Some(prefix)),
-        (None, Some((folder, prefix))) if !resolved.exists() => in_folder(folder, Some(prefix)),
+        // As it was written: `x.et` stands for `x.0.et`, `x.1.et` ...
+        (None, Some((folder, prefix))) if !resolved.exists() => {
+            in_folder(folder, prefix.strip_suffix(".et").or(Some(prefix)))
+        }
         _ => return Ok(vec![path.clone()]),
     };
     let name = file_names::text_of(&resolved);

@@ -18,6 +18,8 @@ use crate::units::Time;
 
 /// Largest number of operations of a rank, which are counted in 31 bits.
 const MOST_OPS: usize = (1 << 31) - 1;
+/// Longest message, beyond which bytes are no longer exact \[B\].
+const MOST_BYTES: u64 = 1 << 53;
 /// Number of nodes between two looks at the free memory.
 const NODES_PER_LOOK: usize = 1 << 20;
 /// Memory that is left free \[B\].
@@ -142,6 +144,12 @@ impl Reader<'_> {
         }
         if !self.positions.add(node.id, position as u32) {
             return mistake("duplicate-node", node.at, format!("there are two nodes {}; each has its own id", node.id));
+        }
+        if let Some(bytes) = node.bytes.filter(|&bytes| bytes > MOST_BYTES) {
+            return fault(
+                node.at,
+                format!("node {} has comm_size {bytes}, and at most {MOST_BYTES} is possible", node.id),
+            );
         }
         if node.is_init && node.kind == NodeType::Metadata {
             let defined = self.groups.of_node(&node.inputs);
