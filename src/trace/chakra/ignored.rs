@@ -23,31 +23,29 @@ pub(super) struct Ignored {
 impl Ignored {
     /// Returns a paragraph about everything that was left out; `None` if it is nothing.
     pub fn paragraph(&self) -> Option<String> {
-        let mut parts = Vec::new();
-        let of = |count: u64, [one, more]: [&str; 2]| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            _ => Some(format!("{} {more}", grouped(count))),
+        let counts = [
+            (self.missing, "dependences on nodes that are not there"),
+            (self.own, "dependences of nodes on themselves"),
+            (self.control, "control dependences"),
+        ];
+        let listed = |counts: &[(u64, &str)]| {
+            let some = counts.iter().filter(|(count, _)| *count > 0);
+            some.map(|(count, what)| format!("{what} ({})", grouped(*count))).collect::<Vec<_>>().join(", ")
         };
-        parts.extend(of(
-            self.missing,
-            ["dependence on a node that is not there", "dependences on nodes that are not there"],
-        ));
-        parts.extend(of(self.own, ["dependence of a node on itself", "dependences of nodes on themselves"]));
-        parts.extend(of(self.control, ["control dependence", "control dependences"]));
+        let mut ignored = listed(&counts);
         if let Some(cycle) = &self.cycle {
-            let ranks = if self.cyclic == 1 { "1 rank".to_owned() } else { format!("{} ranks", self.cyclic) };
-            parts.push(format!(
-                "(all of {ranks}, whose nodes would wait for each other with them, as {cycle} do; data dependences \
-                 alone order these ranks)"
-            ));
+            let ranks = self.cyclic;
+            ignored +=
+                &format!(", all where nodes would wait for each other with them (ranks: {ranks}; nodes: {cycle})");
         }
-        let ignored = (!parts.is_empty()).then(|| format!("ignored: {}", parts.join(", ").replace(", (", " (")));
-        let what = "of the host without a type (taken as computation)";
-        let untyped = of(self.untyped, ["collective", "collectives"]).map(|count| format!("{count} {what}"));
-        let what = "with operations or bytes and no time (--flop-rate and --memory-bandwidth give one)";
-        let untimed = of(self.untimed, ["node", "nodes"]).map(|count| format!("{count} {what}"));
-        let all: Vec<String> = [ignored, untyped, untimed].into_iter().flatten().collect();
+        if !ignored.is_empty() {
+            ignored.insert_str(0, "ignored: ");
+        }
+        let taken = listed(&[
+            (self.untyped, "collectives of the host without a type, taken as computation"),
+            (self.untimed, "nodes with operations or bytes, but no time (--flop-rate and --memory-bandwidth give one)"),
+        ]);
+        let all: Vec<String> = [ignored, taken].into_iter().filter(|part| !part.is_empty()).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 }
