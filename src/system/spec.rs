@@ -304,6 +304,12 @@ impl ProgramSpec {
                 Diagnostic::new("wrong-value", format!("no processor does {} operations a second", **rate));
             mistakes.push(diagnostic.at_value(rate).label("a number like 1e9 is expected"));
         }
+        if let Self::Trace(TraceSpec { memory_bandwidth: Some(rate), .. }) = self
+            && rate.bytes_per_second() <= 0.0
+        {
+            let diagnostic = Diagnostic::new("wrong-value", "a memory without bandwidth").at_value(rate);
+            mistakes.push(diagnostic.label("a rate above 0 is expected"));
+        }
         mistakes
     }
 

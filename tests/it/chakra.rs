@@ -395,6 +395,9 @@ fn a_file_of_groups_stands_beside_the_trace() {
     let groups = format!("'{}'", at("groups.json"));
     let outcome = run(&at("t"), &crossbar(4), &[("groups", &groups)]);
     assert!((us(&outcome) - 202.0).abs() < 1e-6);
+    std::fs::write(at("groups.json"), "{\"even\": [0, 1.5]}").unwrap();
+    let mistakes = loaded(&at("t"), &crossbar(4), &[("groups", &groups)]).err().unwrap();
+    assert!(mistakes.contains("groups.json: line 1, column 16: no list of ranks"), "{mistakes}");
     std::fs::write(at("groups.json"), "{\"even\": [0, 1]}").unwrap();
     let mistakes = loaded(&at("t"), &crossbar(4), &[("groups", &groups)]).err().unwrap();
     assert!(mistakes.contains("rank 2 is not in group `even`, ranks [0, 1]"), "{mistakes}");

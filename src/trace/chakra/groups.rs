@@ -75,8 +75,8 @@ impl Groups {
             let help = "write {\"1\": [0, 1]}: the ranks of each group";
             Diagnostic::new("wrong-groups", format!("{name}: {what}")).help(help)
         };
-        let groups: BTreeMap<String, Vec<u32>> =
-            serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
+        let groups: BTreeMap<String, Vec<u32>> = serde_json::from_slice(text)
+            .map_err(|error| wrong(format!("line {}, column {}: no list of ranks", error.line(), error.column())))?;
         groups.into_iter().try_for_each(|(group, ranks)| self.define(&group, ranks).map_err(wrong))
     }
 
@@ -86,7 +86,7 @@ impl Groups {
         let list = text.find("[{").and_then(|begin| text.get(begin..text.rfind("}]")? + 2));
         let Some(list) = list else { return Ok(()) };
         let expected = "a list of groups like [{\"pg_name\": \"1\", \"ranks\": [0, 1]}] is expected";
-        let groups: Vec<Described> = serde_json::from_str(list).map_err(|error| format!("{error}; {expected}"))?;
+        let groups: Vec<Described> = serde_json::from_str(list).map_err(|_| expected.to_owned())?;
         groups.into_iter().try_for_each(|group| match group.pg_name {
             serde_json::Value::String(name) => self.define(&name, group.ranks),
             serde_json::Value::Number(number) => self.define(&number.to_string(), group.ranks),

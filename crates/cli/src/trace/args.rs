@@ -73,7 +73,7 @@ pub struct ReadArgs {
     #[arg(long)]
     pub truncated: bool,
     /// Bandwidth of the memory, for the tensors of execution traces (.et): "2 TB/s".
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = bandwidth)]
     pub memory_bandwidth: Option<String>,
     /// File with the process groups of an execution trace: {"1": [0, 1]}.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -150,5 +150,13 @@ fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate.is_finite() && rate >= 1.0 => Ok(rate),
         _ => Err("a number of operations per second, like 1e9".into()),
+    }
+}
+
+/// Checks a bandwidth, which stays a text as a key of the work.
+fn bandwidth(text: &str) -> Result<String, String> {
+    match text.parse::<Bandwidth>() {
+        Ok(rate) if rate.bytes_per_second() > 0.0 => Ok(text.to_owned()),
+        _ => Err("a bandwidth above 0, like \"2 TB/s\"".into()),
     }
 }
