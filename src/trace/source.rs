@@ -301,8 +301,8 @@ impl<'a> Trace<'a> {
     /// Refuses options of execution traces that this trace does not know.
     ///
     /// # Errors
-    /// The option that has no meaning here.
-    pub fn refuses(&self, options: &Options) -> Result<(), Diagnostic> {
+    /// The option that has no meaning here, with its name.
+    pub fn refuses(&self, options: &Options) -> Result<(), (&'static str, Diagnostic)> {
         let chakra::Rules { memory_bandwidth, ranks, gathered, .. } = options.nodes;
         let is_nodes = self.format == Format::Chakra;
         let given = [
@@ -313,7 +313,7 @@ impl<'a> Trace<'a> {
         ];
         let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
         let message = format!("`{key}` is for Chakra execution traces, and `{}` is none", self.name);
-        Err(Diagnostic::new("unused-option", message).help(format!("leave out `{key}`")))
+        Err((key, Diagnostic::new("unused-option", message).help(format!("leave out `{key}`"))))
     }
 
     /// Reads an execution trace: all its files, or the named one for all ranks.

@@ -103,7 +103,7 @@ impl TraceArgs {
     pub fn open<'a>(&self, sources: &'a Sources) -> Result<Trace<'a>, Diagnostic> {
         let path: Located<String> = file_names::text_of(&self.trace).into();
         let trace = Trace::open(sources, &path)?.with_groups(self.read.groups.clone().map(Located::from));
-        trace.refuses(&self.options())?;
+        trace.refuses(&self.options()).map_err(|(_, mistake)| mistake)?;
         Ok(trace)
     }
 }
