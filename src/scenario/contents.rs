@@ -15,6 +15,7 @@ use crate::reading::csv::{self, Column, Row};
 use crate::system::ALONE;
 use crate::topology;
 use crate::trace::Format;
+use crate::trace::chakra::is_prefix;
 
 /// Contents of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,7 +152,7 @@ impl TableKind {
 /// Returns the contents of a file; `None` if it looks like no file that the program reads. A file that cannot
 /// be opened is judged by its name.
 pub fn contents(path: &Path, sources: &mut Sources) -> Option<Contents> {
-    if path.is_dir() {
+    if path.is_dir() || is_prefix(path) {
         return Some(Contents::Trace);
     }
     let plain = if extension(path) == "zst" { path.with_extension("") } else { path.to_owned() };

@@ -19,6 +19,7 @@ use crate::program::generate::Generator;
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::topology::is_graph;
 use crate::trace::Format;
+use crate::trace::chakra::is_prefix;
 
 /// Largest depth of texts that name texts.
 const DEPTH: u32 = 8;
@@ -539,7 +540,8 @@ impl Texts {
                 return single("program", "rule");
             }
             (Shelf::Patterns, _)
-                if shelf.get(name).is_none() && (Format::of_name(&path).is_some() || path.is_dir() && !attached) =>
+                if shelf.get(name).is_none()
+                    && (Format::of_name(&path).is_some() || !attached && (path.is_dir() || is_prefix(&path))) =>
             {
                 return single("trace", "path");
             }

@@ -9,6 +9,7 @@ use crate::prediction::assemble::with_files;
 use crate::reading::tree::{Entry, Table, Tree};
 use crate::system::Specifications;
 use crate::system::{ProgramSpec, WorkloadSpec};
+use crate::trace::chakra::is_prefix;
 
 /// Makes paths relative to the working directory instead of the text that names them, so that a report can be
 /// run again from that directory. Keeps the files in memory.
@@ -35,7 +36,10 @@ pub(super) fn settled(mut workload: WorkloadSpec, sources: &Sources) -> Workload
 pub(super) fn each_path(workload: &mut WorkloadSpec, change: &mut dyn FnMut(&mut Located<String>)) {
     match workload {
         WorkloadSpec::Pattern(PatternSpec::File(spec)) => change(&mut spec.path),
-        WorkloadSpec::Program(ProgramSpec::Trace(spec)) => change(&mut spec.path),
+        WorkloadSpec::Program(ProgramSpec::Trace(spec)) => {
+            change(&mut spec.path);
+            spec.groups.iter_mut().for_each(change);
+        }
         WorkloadSpec::Program(ProgramSpec::ProgramData(spec)) => {
             change(&mut spec.program);
             let mut part = |path: &Located<String>| {
@@ -66,7 +70,7 @@ pub(super) fn settle_path(path: &mut Located<String>, sources: &Sources) {
         return;
     }
     let resolved = sources.resolve(path);
-    if resolved.exists()
+    if (resolved.exists() || is_prefix(&resolved))
         && let Some(resolved) = resolved.to_str()
     {
         *path = resolved.to_owned().into();

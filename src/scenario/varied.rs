@@ -24,6 +24,7 @@ use crate::program::collectives::CollectivesSpec;
 use crate::reading::nulls::drop_nulls;
 use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::system::WorkloadSpec;
+use crate::trace::chakra::is_prefix;
 use crate::trace::{Format, Trace};
 
 /// Number of names whose file hashes are kept; further ones are looked up again.
@@ -259,7 +260,9 @@ impl Files {
             let path = Path::new(name);
             let hash = match sources.find_attached(name) {
                 Some(content) => Some(*blake3::hash(content).as_bytes()),
-                None => (!name.is_empty() && path.exists()).then(|| hash_of(path)).and_then(Result::ok),
+                None => {
+                    (!name.is_empty() && (path.exists() || is_prefix(path))).then(|| hash_of(path)).and_then(Result::ok)
+                }
             };
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= MOST_WORDS {
@@ -284,9 +287,13 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
         for entry in entries.iter().filter(|entry| entry.path().is_file()) {
             hasher.update(entry.file_name().as_encoded_bytes()).update(b"\0").update(&hash_of(&entry.path())?);
         }
+    } else if Format::of_name(path) == Some(Format::Chakra) || is_prefix(path) {
+        for part in listed(path) {
+            io::copy(&mut fs::File::open(part)?, &mut hasher)?;
+        }
     } else if path.is_file() {
         io::copy(&mut fs::File::open(path)?, &mut hasher)?;
-        for part in listed(path) {
+        for part in listed(path).into_iter().filter(|part| part != path) {
             // Hashes the listed files one after another; files that they name are not followed.
             io::copy(&mut fs::File::open(part)?, &mut hasher)?;
         }
@@ -294,15 +301,15 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
     Ok(*hasher.finalize().as_bytes())
 }
 
-/// Returns the files that a list of trace files names.
+/// Returns the files that a list of trace files names, or those of the ranks of an execution trace.
 fn listed(path: &Path) -> Vec<PathBuf> {
-    if Format::of_name(path) != Some(Format::TimeIndependent) {
+    if !matches!(Format::of_name(path), Some(Format::TimeIndependent | Format::Chakra)) && !is_prefix(path) {
         return Vec::new();
     }
     let sources = Sources::default();
     let parts = Trace::open(&sources, &file_names::text_of(path).into()).ok().and_then(|trace| trace.parts().ok());
     let parts = parts.unwrap_or_default().into_iter().map(|part| file_names::path(&part));
-    parts.filter(|part| part != path && part.is_file()).collect()
+    parts.filter(|part| part.is_file()).collect()
 }
 
 /// Keys of plans that are words of the command line, with the same texts.

@@ -406,7 +406,7 @@ impl Playing<'_> {
     fn stages(&self) -> Vec<Stage> {
         let stage = |job: &Job| match &job.task {
             JobWork::Program(work) => {
-                let expander = Expander::new(self.system.collectives().clone());
+                let expander = Expander::new(self.system.collectives().clone()).of(&work.program);
                 Stage::Program(Box::new((work.with_open_receives(), expander)))
             }
             _ => Stage::Other,

@@ -298,7 +298,7 @@ impl Playing<'_> {
         let watched = TimeLimit { until, watch };
         let go_on =
             |now: Time, delivered: u64| watched.tick(Progress { now, delivered, total: total.max(delivered + 1) });
-        let expander = Expander::new(system.collectives().clone());
+        let expander = Expander::new(system.collectives().clone()).of(&work.program);
         let mut waits = Waits::default();
         let pinned = work.program.pinned();
         let unpinned = work.with_open_receives();

@@ -9,8 +9,9 @@ use crate::program::generate::Generator;
 use crate::program::part::Part;
 use crate::program::start_up::StartUp;
 use crate::program::{Program, Wildcards};
+use crate::trace::chakra::Rules;
 use crate::trace::{Options, Trace};
-use crate::units::Bytes;
+use crate::units::{Bandwidth, Bytes};
 
 /// Work of a scenario: `[workload.all-to-all]`, `[workload.trace]` and so on.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -43,13 +44,24 @@ pub enum ProgramSpec {
 /// `[workload.trace]`: a recorded program or a schedule, from a file.
 #[spec]
 pub struct TraceSpec {
-    /// File or folder: recorded calls, a GOAL schedule, a time-independent or a text trace.
+    /// File, folder, or prefix of the files of ranks: recorded calls, a GOAL schedule, a time-independent or a text
+    /// trace, a Chakra execution trace, a workload of SimAI.
     pub path: Located<String>,
     /// Speed of processors, relative to those of the recording (default 1).
     #[serde(default = "one", skip_serializing_if = "Located::is_one")]
     pub cpu_speed: Located<f64>,
-    /// Operations per second, for a trace with operations instead of times (default 1e9) \[1/s\].
+    /// Operations per second, for a trace with operations instead of times (default 1e9), and for the nodes of an
+    /// execution trace that have both \[1/s\].
     pub flop_rate: Option<Located<f64>>,
+    /// Bandwidth of the memory, for the tensors of an execution trace (default: recorded times); "2 TB/s".
+    pub memory_bandwidth: Option<Located<Bandwidth>>,
+    /// Number of ranks for which the only file of an execution trace stands, or that a workload of SimAI has.
+    pub ranks: Option<Located<u32>>,
+    /// File with the process groups of an execution trace, `{"1": [0, 1]}`.
+    pub groups: Option<Located<String>>,
+    /// Set if all-gathers of an execution trace have the size of the gathered data, not of a rank's part.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gathered: bool,
     /// Set to use a trace that ends early as far as it goes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
@@ -202,6 +214,10 @@ impl ProgramSpec {
                 path: text,
                 cpu_speed: one(),
                 flop_rate: None,
+                memory_bandwidth: None,
+                ranks: None,
+                groups: None,
+                gathered: false,
                 truncated: false,
                 wildcards: Wildcards::default(),
                 fragment: None,
@@ -288,6 +304,12 @@ impl ProgramSpec {
                 Diagnostic::new("wrong-value", format!("no processor does {} operations a second", **rate));
             mistakes.push(diagnostic.at_value(rate).label("a number like 1e9 is expected"));
         }
+        if let Self::Trace(TraceSpec { memory_bandwidth: Some(rate), .. }) = self
+            && rate.bytes_per_second() <= 0.0
+        {
+            let diagnostic = Diagnostic::new("wrong-value", "a memory without bandwidth").at_value(rate);
+            mistakes.push(diagnostic.label("a rate above 0 is expected"));
+        }
         mistakes
     }
 
@@ -314,8 +336,23 @@ impl ProgramSpec {
             }
             Self::Trace(spec) => {
                 let flop_rate = spec.flop_rate.as_ref().map_or(Options::default().flop_rate, |rate| **rate);
-                let options = Options { flop_rate, truncated: spec.truncated };
-                let trace = Trace::open(sources, &spec.path).map_err(one)?;
+                let nodes = Rules {
+                    peak: spec.flop_rate.as_ref().map(|rate| **rate),
+                    memory_bandwidth: spec.memory_bandwidth.as_ref().map(|rate| rate.bytes_per_second()),
+                    ranks: spec.ranks.as_deref().copied(),
+                    gathered: spec.gathered,
+                };
+                let options = Options { flop_rate, truncated: spec.truncated, nodes };
+                let trace = Trace::open(sources, &spec.path).map_err(one)?.with_groups(spec.groups.clone());
+                trace.refuses(&options).map_err(|(key, mistake)| {
+                    let at = match key {
+                        "groups" => spec.groups.as_ref().and_then(Located::span),
+                        "ranks" => spec.ranks.as_ref().and_then(Located::span),
+                        "memory-bandwidth" => spec.memory_bandwidth.as_ref().and_then(Located::span),
+                        _ => None,
+                    };
+                    vec![mistake.at(at.or(spec.path.span()))]
+                })?;
                 let mut program = trace.program_with(options, |calls| calls.with_part(&part))?;
                 let start_up = match trace.has_calls() {
                     true => part.mark_by_calls(&mut program),

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
-use crate::program::{Communicator, Expand, Op, OpKind, Order, Program, ProgramBuilder, RankProgram};
+use crate::program::{Communicator, Expand, Op, OpKind, Order, Program, ProgramBuilder, RankProgram, unrolled};
 
 /// Returns the same program with every collective replaced by its messages.
 ///
 /// Each call of a collective on a communicator gets a tag of its own, above those of the program. So messages
 /// of different calls do not match each other; in a schedule nothing else separates them. Messages of one
 /// call between two ranks match in the order in which they are sent. A non-blocking collective completes
-/// where it is called, since a sequence has no other place for it.
+/// where it is called, since a sequence has no other place for it. A graph numbers its calls itself.
 ///
 /// # Errors
 /// Those of [`ProgramBuilder::build`], which a program that was built does not have.
@@ -35,6 +35,11 @@ pub fn expanded(program: &Program, expand: &dyn Expand) -> Result<Program, Vec<D
         }
     }
     for (rank, ops) in program.iter() {
+        if ops.graph().is_some() {
+            let inside = |op: Op, tag: u32| Op { tag: base.wrapping_add(tag), ..op };
+            builder.finish_rank((rank.0, unrolled(program, rank, expand, inside)));
+            continue;
+        }
         builder.finish_rank((rank.0, expanded_rank(program, rank, ops, base, expand)));
     }
     builder.build()

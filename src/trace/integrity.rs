@@ -176,6 +176,7 @@ impl Integrity {
         Caveats {
             incomplete: self.incomplete().into_iter().collect(),
             lack_of_cores: self.lack_of_cores().into_iter().collect(),
+            ignored: Vec::new(),
             outside: self.blocked().into_iter().chain(self.polled()).collect(),
         }
     }

@@ -5,6 +5,8 @@
 //! | Hayase's own | [`calls`] (and the crate `hayase-trace`) | yes | yes |
 //! | GOAL, text and binary | [`goal`] | yes | yes |
 //! | SimGrid's time-independent traces | [`time_independent`] | yes | |
+//! | Chakra execution traces | [`chakra`] | yes | yes |
+//! | workload text of SimAI | [`simai`] | yes | |
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
 //!
 //! Readers of calls pass them to [`calls::Calls`], one call at a time. [`ToProgram`] makes a program of them,
@@ -13,6 +15,7 @@
 
 mod by_site;
 pub mod calls;
+pub mod chakra;
 mod expand;
 pub mod goal;
 mod integrity;
@@ -20,6 +23,7 @@ pub(crate) mod lines;
 mod lives;
 mod matched;
 pub mod npb;
+pub mod simai;
 mod source;
 mod tally;
 pub mod time_independent;

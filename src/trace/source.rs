@@ -8,7 +8,7 @@ use std::path::Path;
 use super::calls::{self, Calls};
 use super::integrity::{Integrity, IntegrityObserver};
 use super::to_program::ToProgram;
-use super::{goal, npb, time_independent};
+use super::{chakra, goal, npb, simai, time_independent};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::program::Program;
 use crate::program::caveats::Caveats;
@@ -31,6 +31,10 @@ pub enum Format {
     Npb,
     /// SimGrid's time-independent traces.
     TimeIndependent,
+    /// Chakra execution traces, a file a rank.
+    Chakra,
+    /// Workload text of SimAI.
+    SimAi,
 }
 
 impl Format {
@@ -53,6 +57,9 @@ impl Format {
             return Some(Self::Goal);
         }
         let mut words = line.split_whitespace();
+        if words.clone().next().is_some_and(|word| simai::SIGNATURES.contains(&word)) {
+            return Some(Self::SimAi);
+        }
         let rank = words.next()?.trim_start_matches("rank-").trim_start_matches('p');
         let action = words.next()?;
         let is_action = rank.parse::<u32>().is_ok() && action.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -62,12 +69,13 @@ impl Format {
     /// Returns the format that a file's name indicates.
     pub fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = name.strip_suffix(".zst").unwrap_or(&name);
+        let name = [".zst", ".gz"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
         match name.rsplit_once('.')?.1 {
             hayase_trace::EXTENSION => Some(Self::Hayase),
             "goal" => Some(Self::Goal),
             "bin" => Some(Self::GoalBinary),
             "tsv" => Some(Self::Npb),
+            chakra::files::EXTENSION => Some(Self::Chakra),
             "txt" | "ti" | "trace" => Some(Self::TimeIndependent),
             _ => None,
         }
@@ -81,11 +89,13 @@ pub struct Options {
     pub flop_rate: f64,
     /// Set to use a trace that ends early as far as it goes.
     pub truncated: bool,
+    /// Rules by which nodes of execution traces become operations.
+    pub nodes: chakra::Rules,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { flop_rate: 1e9, truncated: false }
+        Self { flop_rate: 1e9, truncated: false, nodes: chakra::Rules::default() }
     }
 }
 
@@ -96,6 +106,10 @@ pub struct Trace<'a> {
     format: Format,
     /// Files in the order in which they are read.
     files: Vec<Located<String>>,
+    /// File or folder as it was named.
+    named: Located<String>,
+    /// Side file with the process groups of an execution trace.
+    groups: Option<Located<String>>,
     name: String,
     /// Integrity found when the trace was last read.
     integrity: RefCell<Integrity>,
@@ -108,6 +122,9 @@ impl<'a> Trace<'a> {
     /// There is no such file, or it is in none of the formats.
     pub fn open(sources: &'a Sources, path: &Located<String>) -> Result<Self, Diagnostic> {
         let resolved = sources.resolve(path);
+        if Format::of_name(&resolved) == Some(Format::Chakra) || chakra::is_prefix(&resolved) {
+            return Self::open_nodes(sources, path, &resolved);
+        }
         if resolved.is_dir() {
             return Self::open_folder(sources, path, &resolved);
         }
@@ -123,9 +140,31 @@ impl<'a> Trace<'a> {
         let format = Format::of_content(&head).or_else(|| Format::of_name(&resolved)).ok_or_else(|| {
             Diagnostic::new("unknown-format", format!("`{name}` is a trace in no format that is known"))
                 .at_value(path)
-                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces and text traces of the NAS benchmarks")
+                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et) and workloads of SimAI")
         })?;
-        Ok(Self { sources, format, files: vec![path.clone()], name, integrity: RefCell::default() })
+        Ok(Self::of_files(sources, path, format, vec![path.clone()], name))
+    }
+
+    fn of_files(
+        sources: &'a Sources,
+        path: &Located<String>,
+        format: Format,
+        files: Vec<Located<String>>,
+        name: String,
+    ) -> Self {
+        Self { sources, format, files, named: path.clone(), groups: None, name, integrity: RefCell::default() }
+    }
+
+    /// Opens an execution trace with all files of its ranks.
+    fn open_nodes(sources: &'a Sources, path: &Located<String>, resolved: &Path) -> Result<Self, Diagnostic> {
+        let files = chakra::files::of(sources, path)?;
+        Ok(Self::of_files(sources, path, Format::Chakra, files, file_names::text_of(resolved)))
+    }
+
+    /// Sets the side file with the process groups of an execution trace.
+    #[must_use]
+    pub fn with_groups(self, groups: Option<Located<String>>) -> Self {
+        Self { groups, ..self }
     }
 
     /// Opens a folder with one file per rank.
@@ -133,12 +172,16 @@ impl<'a> Trace<'a> {
         let name = file_names::text_of(folder);
         let failed =
             |error| Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}")).at_value(path);
-        let mut files = Vec::new();
+        let (mut files, mut has_nodes) = (Vec::new(), false);
         for entry in fs::read_dir(folder).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
-            if Format::of_name(&file) == Some(Format::Hayase) {
-                files.push(file_names::text_of(&file));
+            match Format::of_name(&file) {
+                Some(Format::Hayase) => files.push(file_names::text_of(&file)),
+                format => has_nodes |= format == Some(Format::Chakra),
             }
+        }
+        if files.is_empty() && has_nodes {
+            return Self::open_nodes(sources, path, folder);
         }
         // The order of files in a folder is undefined.
         files.sort();
@@ -146,15 +189,15 @@ impl<'a> Trace<'a> {
             let message = format!("there is no trace in the folder `{name}`");
             return Err(Diagnostic::new("missing-file", message)
                 .at_value(path)
-                .help(format!("files of ranks end in .{}", hayase_trace::EXTENSION)));
+                .help(format!("files of ranks end in .{} or .RANK.et", hayase_trace::EXTENSION)));
         }
         let files = files.into_iter().map(Located::from).collect();
-        Ok(Self { sources, format: Format::Hayase, files, name, integrity: RefCell::default() })
+        Ok(Self::of_files(sources, path, Format::Hayase, files, name))
     }
 
     /// True if the trace holds calls, unlike a schedule.
     pub fn has_calls(&self) -> bool {
-        !matches!(self.format, Format::Goal | Format::GoalBinary)
+        !matches!(self.format, Format::Goal | Format::GoalBinary | Format::Chakra | Format::SimAi)
     }
 
     /// Format of the trace.
@@ -195,7 +238,7 @@ impl<'a> Trace<'a> {
     /// Parts that cannot be read, with their places.
     pub fn calls(&self, options: Options, calls: &mut impl Calls) -> Result<bool, Vec<Diagnostic>> {
         match self.format {
-            Format::Goal | Format::GoalBinary => return Ok(false),
+            Format::Goal | Format::GoalBinary | Format::Chakra | Format::SimAi => return Ok(false),
             Format::Npb => npb::read(&|| self.open_file(&self.files[0]), calls)?,
             Format::TimeIndependent => {
                 let open = |name: &str| self.open_part(name);
@@ -244,6 +287,8 @@ impl<'a> Trace<'a> {
         match self.format {
             Format::Goal => goal::read_text(input()?),
             Format::GoalBinary => goal::read_binary(input()?),
+            Format::Chakra => self.nodes(options.nodes),
+            Format::SimAi => simai::read(input()?, options.nodes.ranks),
             Format::Hayase | Format::Npb | Format::TimeIndependent => {
                 let unit = if self.format == Format::Hayase { "event" } else { "line" };
                 let mut program = prepare(ToProgram::new(&self.name, unit));
@@ -251,6 +296,34 @@ impl<'a> Trace<'a> {
                 Ok(program.finish()?.with_caveats(self.caveats()))
             }
         }
+    }
+
+    /// Refuses options of execution traces that this trace does not know.
+    ///
+    /// # Errors
+    /// The option that has no meaning here, with its name.
+    pub fn refuses(&self, options: &Options) -> Result<(), (&'static str, Diagnostic)> {
+        let chakra::Rules { memory_bandwidth, ranks, gathered, .. } = options.nodes;
+        let is_nodes = self.format == Format::Chakra;
+        let given = [
+            ("memory-bandwidth", memory_bandwidth.is_some() && !is_nodes),
+            ("groups", self.groups.is_some() && !is_nodes),
+            ("gathered", gathered && !is_nodes),
+            ("ranks", ranks.is_some() && !is_nodes && self.format != Format::SimAi),
+        ];
+        let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        let message = format!("`{key}` is for Chakra execution traces, and `{}` is none", self.name);
+        Err((key, Diagnostic::new("unused-option", message).help(format!("leave out `{key}`"))))
+    }
+
+    /// Reads an execution trace: all its files, or the named one for all ranks.
+    fn nodes(&self, rules: chakra::Rules) -> Result<Program, Vec<Diagnostic>> {
+        let is_one = rules.ranks.is_some() && self.files.contains(&self.named);
+        let files = if is_one { std::slice::from_ref(&self.named) } else { &self.files[..] };
+        let open: Vec<_> = files.iter().map(|file| move || self.open_file(file)).collect();
+        let open: Vec<&dyn Fn() -> Result<Input, Diagnostic>> = open.iter().map(|open| open as _).collect();
+        let groups = self.groups.as_ref().map(|groups| self.open_file(groups)).transpose();
+        chakra::read(&open, groups.map_err(|diagnostic| vec![diagnostic])?, rules)
     }
 
     fn open_file(&self, file: &Located<String>) -> Result<Input, Diagnostic> {

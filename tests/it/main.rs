@@ -2,6 +2,7 @@
 
 mod blocking;
 mod chain;
+mod chakra;
 mod collectives;
 mod determinism;
 mod documents;
@@ -27,4 +28,5 @@ mod replay;
 mod scenario;
 mod scenario_fuzz;
 mod scenario_layers;
+mod simai;
 mod steady;

@@ -30,7 +30,7 @@ pub fn judge(caveats: &Caveats, name: &str, strictness: Strictness, voice: Voice
         }
         voice.say(format_args!("warning: {message}"));
     }
-    for what in caveats.of_times() {
+    for what in caveats.of_times().chain(&caveats.ignored) {
         voice.say(format_args!("warning: `{name}`: {}", printable(what)));
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::caveats::Strictness;
+use super::caveats::{self, Strictness};
 use super::files::{kind_of, named};
 use super::options::{self, OutputArgs};
 use super::play::{Asked, FARM, Filed, INTERFERENCE, play, play_farm};
@@ -15,7 +15,7 @@ use super::work::{self, WorkArgs, unlisted};
 use super::{End, Failure, Voice, accuracy, estimate};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::scenario::Loaded;
-use hayase::simulation::{JobsWork, PatternWork, ProgramWork};
+use hayase::simulation::{JobWork, JobsWork, PatternWork, ProgramWork};
 use hayase::system::System;
 use hayase_output::table;
 
@@ -140,7 +140,14 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         ..Asked::new("run", args.seeds, &args.out, &args.window, voice)
     };
     match loaded {
-        Loaded::Jobs(scenario) => play(&scenario, &asked),
+        Loaded::Jobs(scenario) => {
+            for job in &scenario.work().jobs {
+                if let JobWork::Program(work) = &job.task {
+                    caveats::judge(&work.program.caveats, &work.name, args.strictness, voice)?;
+                }
+            }
+            play(&scenario, &asked)
+        }
         _ if asks_interference(args) => {
             let message = "`interference` needs several jobs, and this is a single one";
             Err(Diagnostic::new("wrong-choice", message)

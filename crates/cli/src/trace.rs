@@ -22,7 +22,7 @@ use hayase::program::caveats::Caveats;
 use hayase::program::collectives::{CollectivesSpec, Expander};
 use hayase::program::{OpKind, Program, RecordedRegion};
 use hayase::trace::calls::Call;
-use hayase::trace::{CallTally, Format, Tally, ToTrace, Unmatched, expanded, goal, unmatched};
+use hayase::trace::{CallTally, Format, Tally, ToTrace, Unmatched, chakra, expanded, goal, unmatched};
 use hayase::units::Time;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
@@ -340,6 +340,8 @@ enum Target {
     Folder,
     Goal,
     GoalBinary,
+    /// Chakra execution trace, a file for each rank.
+    Nodes,
 }
 
 /// Returns the format, and true if it is compressed.
@@ -351,9 +353,10 @@ fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
     let target = match extension(&name).as_str() {
         "goal" => Target::Goal,
         "bin" => Target::GoalBinary,
+        "et" if !compressed => Target::Nodes,
         hayase_trace::EXTENSION => return Ok((Target::Trace, false)),
         "" if path.to_string_lossy().ends_with('/') || path.is_dir() => Target::Folder,
-        _ => return Err(unknown(path, "x.hyt, folder/, x.goal or x.bin (these two also with .zst)")),
+        _ => return Err(unknown(path, "x.hyt, folder/, x.et, x.goal or x.bin (the last two also with .zst)")),
     };
     Ok((target, compressed))
 }
@@ -375,8 +378,11 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     }
     let mut program = trace.program(options).map_err(invalid)?;
     caveats::judge_program(&program, trace.name(), args.input.strictness, voice)?;
+    if target == Target::Nodes {
+        return write_nodes(&program, &args.output, voice);
+    }
     if program.collective_calls() > 0 || program.has_threads() {
-        let expander = Expander::new(CollectivesSpec::default());
+        let expander = Expander::new(CollectivesSpec::default()).of(&program);
         program = expanded(&program, &expander).map_err(invalid)?;
     }
     let file = Opened::new(&args.output)?;
@@ -409,6 +415,23 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
         count(program.operations(), "operation", "operations"),
         args.output.display()
     ));
+    Ok(End::Done)
+}
+
+/// Writes a program as an execution trace, a file for each rank.
+fn write_nodes(program: &Program, output: &Path, voice: Voice) -> Result<End, Failure> {
+    // All files are written before any gets its name.
+    let mut complete = Vec::new();
+    for rank in program.rank_ids() {
+        let mut bytes = Vec::new();
+        let written = chakra::write(program, rank, &mut bytes);
+        written.map_err(|error| Diagnostic::new("not-chakra", error.to_string()))?;
+        let path = output.with_extension(format!("{rank}.et"));
+        complete.push(Opened::new(&path)?.complete(|file| file.write_all(&bytes))?);
+    }
+    complete.into_iter().try_for_each(Opened::commit)?;
+    let ranks = count(program.ranks().into(), "rank", "ranks");
+    voice.say(format_args!("{ranks} written to `{}`", output.with_extension("RANK.et").display()));
     Ok(End::Done)
 }
 

@@ -171,8 +171,9 @@ pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
             "left_out": together.left_out.iter().map(|(id, why)| json!({"id": id, "why": why})).collect::<Vec<_>>(),
         })),
     });
-    let Caveats { incomplete, lack_of_cores, outside } = caveats;
-    let wrong = [("incomplete", incomplete), ("lack_of_cores", lack_of_cores), ("outside", outside)];
+    let Caveats { incomplete, lack_of_cores, outside, ignored } = caveats;
+    let wrong =
+        [("incomplete", incomplete), ("lack_of_cores", lack_of_cores), ("outside", outside), ("ignored", ignored)];
     for (name, texts) in wrong.into_iter().filter(|(_, texts)| !texts.is_empty()) {
         advice[name] = texts.clone().into();
     }

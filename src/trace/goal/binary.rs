@@ -252,7 +252,7 @@ pub fn write_binary(program: &Program, out: &mut dyn Write) -> Result<(), NotGoa
     out.write_all(&[(cpus - 1) as u8, (nics - 1) as u8])?;
     let mut at = 6 + 16 * u64::from(program.ranks());
     for (rank, ops) in program.iter() {
-        let Schedule { ops, edges } = schedule(program, rank, ops)?;
+        let Schedule { ops, edges } = schedule(program, rank, ops, false)?;
         let roots = required(ops.len(), &edges).iter().filter(|&&count| count == 0).count();
         let length = 8 + 4 * roots + NODE * ops.len() + 4 * edges.len();
         out.write_all(&at.to_le_bytes())?;
@@ -260,7 +260,7 @@ pub fn write_binary(program: &Program, out: &mut dyn Write) -> Result<(), NotGoa
         out.write_all(&at.to_le_bytes())?;
     }
     for (rank, ops) in program.iter() {
-        write_rank(schedule(program, rank, ops)?, span, &mut out)?;
+        write_rank(schedule(program, rank, ops, false)?, span, &mut out)?;
     }
     out.flush()?;
     Ok(())

@@ -25,6 +25,7 @@ mod write;
 pub use binary::{MAGIC, read_binary, write_binary};
 pub use text::read_text;
 pub use write::{NotGoal, write_text};
+pub(in crate::trace) use write::{Schedule, schedule, span, tag};
 
 #[cfg(test)]
 mod loggopsim_tests;

@@ -9,12 +9,14 @@ use crate::program::{Action, Op, OpKind, Program, RankProgram};
 /// Picoseconds in a nanosecond, the unit of calculations.
 pub(super) const PS_PER_UNIT: f64 = 1000.0;
 
-/// Reason why a program cannot be written as a GOAL schedule.
+/// Reason why a program cannot be written as a schedule.
 #[derive(Debug, thiserror::Error)]
 pub enum NotGoal {
-    /// An operation that GOAL does not have.
-    #[error("{place}: GOAL has no {what}")]
+    /// An operation that the format does not have.
+    #[error("{place}: {format} has no {what}")]
     Operation {
+        /// Name of the format.
+        format: &'static str,
         /// Place of the operation.
         place: String,
         /// Description of the operation.
@@ -30,11 +32,11 @@ pub enum NotGoal {
 }
 
 /// An edge: the operation that waits, the one it waits for, and true if only for its start.
-pub(super) type Edge = (u32, u32, bool);
+pub(in crate::trace) type Edge = (u32, u32, bool);
 
 /// Operations of a rank as GOAL has them, and their edges. Edges to one operation are in the order in which
 /// they were given.
-pub(super) struct Schedule {
+pub(in crate::trace) struct Schedule {
     pub ops: Vec<Op>,
     pub edges: Vec<Edge>,
 }
@@ -42,11 +44,16 @@ pub(super) struct Schedule {
 /// Converts the operations of a rank to a graph of sends, receives and calculations.
 ///
 /// A sequence becomes a chain. The successor of a non-blocking operation follows its start. A wait becomes a
-/// calculation of no length that requires the operations that it waits for.
+/// calculation of no length that requires the operations that it waits for. With `keeps` collectives stay.
 ///
 /// # Errors
-/// Collectives (expand them first), probes, and waits for any of several.
-pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Result<Schedule, NotGoal> {
+/// Collectives unless they stay (expand them first), probes, and waits for any of several.
+pub(in crate::trace) fn schedule(
+    program: &Program,
+    rank: RankId,
+    ops: &RankProgram,
+    keeps: bool,
+) -> Result<Schedule, NotGoal> {
     if let Some(graph) = ops.graph() {
         let mut edges = Vec::with_capacity(graph.edges());
         for op in 0..ops.ops.len() as u32 {
@@ -65,9 +72,11 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
             Action::WaitList { kind: OpKind::Waitall, first, count } => ops.list(first, count),
             // A test takes no time and changes nothing.
             Action::Test(_) => continue,
+            Action::Collective(_) | Action::Icollective(_) if keeps => &[],
             Action::Probe(_) | Action::Collective(_) | Action::Icollective(_) | Action::WaitList { .. } => {
                 let place = program.place(rank, i as u32).unwrap_or_else(|| format!("rank {rank}, operation {i}"));
-                return Err(NotGoal::Operation { place, what: program.describe(rank, op) });
+                let format = if keeps { "Chakra" } else { "GOAL" };
+                return Err(NotGoal::Operation { format, place, what: program.describe(rank, op) });
             }
             _ => &[],
         };
@@ -75,6 +84,7 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
         out.ops.push(match op.kind {
             OpKind::Isend => Op { kind: OpKind::Send, ..*op },
             OpKind::Irecv => Op { kind: OpKind::Recv, ..*op },
+            OpKind::Icollective => Op { kind: OpKind::Collective, ..*op },
             OpKind::Wait | OpKind::Waitall => Op::calc(crate::units::Time::ZERO),
             _ => *op,
         });
@@ -99,7 +109,7 @@ pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal>
     let span = span(program)?;
     writeln!(out, "num_ranks {}", program.ranks())?;
     for (rank, ops) in program.iter() {
-        let Schedule { ops, mut edges } = schedule(program, rank, ops)?;
+        let Schedule { ops, mut edges } = schedule(program, rank, ops, false)?;
         let mut named = vec![false; ops.len()];
         for &(op, required, _) in &edges {
             named[op as usize] = true;
@@ -148,7 +158,7 @@ pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal>
 ///
 /// # Errors
 /// Tags and communicators that do not fit in 32 bits together.
-pub(super) fn span(program: &Program) -> Result<u32, NotGoal> {
+pub(in crate::trace) fn span(program: &Program) -> Result<u32, NotGoal> {
     let messages = || {
         program
             .iter()
@@ -164,6 +174,7 @@ pub(super) fn span(program: &Program) -> Result<u32, NotGoal> {
     match most < u64::from(u32::MAX) {
         true => Ok(largest + 1),
         false => Err(NotGoal::Operation {
+            format: "GOAL",
             place: format!("tags up to {largest} in {} communicators", last + 1),
             what: "room for so many tags".into(),
         }),
@@ -171,7 +182,7 @@ pub(super) fn span(program: &Program) -> Result<u32, NotGoal> {
 }
 
 /// Returns the tag of a message.
-pub(super) fn tag(op: &Op, span: u32) -> u32 {
+pub(in crate::trace) fn tag(op: &Op, span: u32) -> u32 {
     match op.tag {
         u32::MAX => u32::MAX,
         tag => tag + op.arg * span,

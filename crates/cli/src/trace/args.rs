@@ -9,7 +9,9 @@ use crate::options::OutputArgs;
 use crate::scenario::on_work;
 use crate::typed::whole;
 use hayase::diagnostic::{Diagnostic, Located, Sources, file_names};
+use hayase::trace::chakra::Rules;
 use hayase::trace::{Options, Trace};
+use hayase::units::Bandwidth;
 
 /// Formats of traces, for the help of the commands that read them.
 const FORMATS: &str = "\
@@ -18,7 +20,9 @@ Formats, recognized by content, then by name:
   .goal, .bin                 GOAL schedules, text and binary
   .txt                        SimGrid's time-independent traces, one file or a list of files
   .tsv                        text traces of the NAS Parallel Benchmarks
-All of them may be compressed with zstd (.zst).";
+  .et                         Chakra execution traces: a folder with NAME.RANK.et, DIR/NAME, or the file of a rank
+  .txt                        workloads of SimAI
+All of them may be compressed with zstd (.zst) or gzip (.gz).";
 
 const INFO_FILES: &str = "\
 Files (-o), by name:
@@ -62,27 +66,45 @@ pub struct TraceArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct ReadArgs {
     /// Operations per second, for time-independent traces, which have operations instead of times (default:
-    /// 1e9).
+    /// 1e9), and for the nodes of execution traces that have both (.et).
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub flop_rate: Option<f64>,
     /// Use the readable part of a trace that ends early (.hyt).
     #[arg(long)]
     pub truncated: bool,
+    /// Bandwidth of the memory, for the tensors of execution traces (.et): "2 TB/s".
+    #[arg(long, value_name = "RATE", value_parser = bandwidth)]
+    pub memory_bandwidth: Option<String>,
+    /// File with the process groups of an execution trace: {"1": [0, 1]}.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub groups: Option<String>,
+    /// All-gathers of an execution trace have the size of the gathered data, not of a rank's part.
+    #[arg(long)]
+    pub gathered: bool,
 }
 
-on_work!(ReadArgs: flop_rate, truncated);
+on_work!(ReadArgs: flop_rate, truncated, memory_bandwidth, groups, gathered);
 
 impl TraceArgs {
     /// Options for reading it.
     pub fn options(&self) -> Options {
         let flop_rate = self.read.flop_rate.unwrap_or(Options::default().flop_rate);
-        Options { flop_rate, truncated: self.read.truncated }
+        let bandwidth = self.read.memory_bandwidth.as_ref().and_then(|rate| rate.parse::<Bandwidth>().ok());
+        let nodes = Rules {
+            peak: self.read.flop_rate,
+            memory_bandwidth: bandwidth.map(Bandwidth::bytes_per_second),
+            gathered: self.read.gathered,
+            ranks: None,
+        };
+        Options { flop_rate, truncated: self.read.truncated, nodes }
     }
 
     /// Opens the trace.
     pub fn open<'a>(&self, sources: &'a Sources) -> Result<Trace<'a>, Diagnostic> {
         let path: Located<String> = file_names::text_of(&self.trace).into();
-        Trace::open(sources, &path)
+        let trace = Trace::open(sources, &path)?.with_groups(self.read.groups.clone().map(Located::from));
+        trace.refuses(&self.options()).map_err(|(_, mistake)| mistake)?;
+        Ok(trace)
     }
 }
 
@@ -117,7 +139,8 @@ pub struct TraceConvertArgs {
     /// The trace.
     #[command(flatten)]
     pub input: TraceArgs,
-    /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst.
+    /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst; x.et (Chakra, a file
+    /// x.RANK.et a rank).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
 }
@@ -127,5 +150,13 @@ fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate.is_finite() && rate >= 1.0 => Ok(rate),
         _ => Err("a number of operations per second, like 1e9".into()),
+    }
+}
+
+/// Checks a bandwidth, which stays a text as a key of the work.
+fn bandwidth(text: &str) -> Result<String, String> {
+    match text.parse::<Bandwidth>() {
+        Ok(rate) if rate.bytes_per_second() > 0.0 => Ok(text.to_owned()),
+        _ => Err("a bandwidth above 0, like \"2 TB/s\"".into()),
     }
 }

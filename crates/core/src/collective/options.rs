@@ -161,6 +161,11 @@ impl CollectivesSpec {
         WorkRates { fresh, pack, ..self.combine.as_ref().map_or_else(WorkRates::default, |rates| rates.of(bytes)) }
     }
 
+    /// Returns true if an algorithm is named for a collective.
+    pub fn names(&self, collective: Operation) -> bool {
+        self.named(collective).is_some()
+    }
+
     /// Returns the plan of a call. A name that [`CollectivesSpec::check`] would reject is ignored.
     pub fn plan(&self, call: &Call) -> Plan {
         let named = self.named(call.collective).and_then(|named| {

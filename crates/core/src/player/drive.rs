@@ -114,11 +114,10 @@ impl<'a> Player<'a> {
                     sequence.resume(thread, &mut self.runtime);
                 }
             }
-            Event::Background(rank, op) => {
-                if let RankPlayer::Sequence(sequence) = &mut self.ranks[rank] {
-                    sequence.run_background(op, &mut self.runtime);
-                }
-            }
+            Event::Background(rank, op) => match &mut self.ranks[rank] {
+                RankPlayer::Sequence(sequence) => sequence.run_background(op, &mut self.runtime),
+                RankPlayer::Graph(graph) => graph.run_collective(op, &mut self.runtime),
+            },
             Event::Started(rank, op) => {
                 if let RankPlayer::Graph(graph) = &mut self.ranks[rank] {
                     graph.started(op, &mut self.runtime);

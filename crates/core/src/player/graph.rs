@@ -1,12 +1,14 @@
 //! Ranks whose operations are a graph: each operation starts when those it requires are done or have started,
 //! and occupies its processor.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::activity::ActivityKind;
 use super::clock::Event;
 use super::protocol::ProcessorTime;
 use super::runtime::Runtime;
+use super::strand::Strand;
 use crate::ids::RankId;
 use crate::program::{Graph, OpKind, RankProgram};
 use crate::units::Time;
@@ -21,15 +23,21 @@ const DONE: u8 = 4;
 /// A rank whose operations are a graph.
 #[derive(Debug)]
 pub(super) struct GraphRank {
-    me: RankId,
+    pub(super) me: RankId,
     /// Number of operations that each operation still waits for.
     required: Vec<u32>,
     /// Time at which each processor has finished the work assigned so far.
-    free: Vec<Time>,
+    pub(super) free: Vec<Time>,
     /// Number of operations that are not done.
     left: usize,
     /// Stage of each operation: [`CALLED`], [`STARTED`], [`DONE`].
     stage: Vec<u8>,
+    /// Collectives that run.
+    pub(super) collectives: Vec<Strand>,
+    /// Messages that the collectives have begun, by key, each with true if it is done.
+    pub(super) requests: FxHashMap<u32, bool>,
+    /// Time up to which waits for messages of collectives are booked.
+    pub(super) booked: Time,
 }
 
 impl GraphRank {
@@ -41,6 +49,9 @@ impl GraphRank {
             free: vec![Time::ZERO; usize::from(processors) + 1],
             left: program.ops.len(),
             stage: vec![0; program.ops.len()],
+            collectives: Vec::new(),
+            requests: FxHashMap::default(),
+            booked: Time::ZERO,
         }
     }
 
@@ -77,6 +88,7 @@ impl GraphRank {
                     self.take(&time, runtime);
                 }
             }
+            OpKind::Collective => self.start_collective(op, found, runtime),
             _ => {
                 let asked = runtime.protocol.recv(self.me, op, found.envelope(), &mut runtime.clock);
                 if let Some(time) = asked {
@@ -90,13 +102,14 @@ impl GraphRank {
     /// Gives a message the processor time that it asks for.
     pub fn take(&mut self, asked: &ProcessorTime, runtime: &mut Runtime<'_>) {
         let &ProcessorTime { op, begin, time, kind, idle, other, then, .. } = asked;
+        let op = self.in_program(op);
         let end = self.occupy(op, begin, time, (kind, idle), Some(other), runtime);
         runtime.clock.set_message(end, then);
     }
 
     /// Occupies the processor of an operation after its earlier work; returns the end. `(kind, idle)`: kind
     /// of this time, and of the processor's idle time before.
-    fn occupy(
+    pub(super) fn occupy(
         &mut self,
         op: u32,
         begin: Time,
@@ -113,10 +126,12 @@ impl GraphRank {
             ActivityKind::Compute => runtime.clock.computed(self.me, start, time),
             _ => runtime.clock.worked(self.me, start, time),
         };
-        self.free[cpu] = end;
         if cpu == 0 {
-            runtime.ledger.spent(self.me, idle, (free, start), op, other);
+            runtime.ledger.spent(self.me, idle, (free.max(self.booked), start), op, other);
+        } else if !self.requests.is_empty() {
+            self.wait(idle, start, op, other, runtime);
         }
+        self.free[cpu] = end;
         runtime.ledger.spent(self.me, kind, (start, end), op, other);
         if program.graph().is_some_and(|graph| graph.followers(op).any(|follower| follower.for_start)) {
             // The operation starts only when it has got its processor.
@@ -127,6 +142,20 @@ impl GraphRank {
             }
         }
         end
+    }
+
+    /// Books a wait of collectives until `end`, as far as no processor works meanwhile.
+    pub(super) fn wait(
+        &mut self,
+        kind: ActivityKind,
+        end: Time,
+        op: u32,
+        other: Option<(u32, RankId)>,
+        runtime: &mut Runtime<'_>,
+    ) {
+        let idle = self.free.iter().copied().fold(self.booked, Time::max);
+        runtime.ledger.spent(self.me, kind, (idle, end), op, other);
+        self.booked = self.booked.max(end);
     }
 
     /// Marks an operation as started, and releases the operations that wait for that.

@@ -45,6 +45,9 @@ mod background_tests;
 mod clock;
 mod drive;
 mod graph;
+mod graph_collectives;
+#[cfg(test)]
+mod graph_collectives_tests;
 mod keys;
 mod ledger;
 pub mod loggopsim;

@@ -1,6 +1,7 @@
 //! A rank: a sequence of calls, or operations of a graph.
 
 use super::graph::GraphRank;
+use super::keys::is_background;
 use super::protocol::{CallEnd, ProcessorTime};
 use super::runtime::Runtime;
 use super::sequence::Sequence;
@@ -33,6 +34,7 @@ impl RankPlayer {
     pub fn done(&mut self, op: u32, done: CallEnd, runtime: &mut Runtime<'_>) {
         match self {
             Self::Sequence(rank) => rank.request_done(op, done, runtime),
+            Self::Graph(rank) if is_background(op) => rank.step_done(op, done.other, runtime),
             Self::Graph(rank) => rank.finish(op, runtime),
         }
     }

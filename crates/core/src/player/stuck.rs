@@ -22,12 +22,17 @@ fn of_graph(me: RankId, rank: &GraphRank, program: &Program) -> Option<Stuck> {
     let mut open = rank.open();
     let key = open.next()?;
     let op = program.rank(me).ops[key as usize];
-    let mut what = at_place(program.describe(me, &op), me, key, program);
+    let step = rank.awaited_step(key);
+    let mut what = program.describe(me, &op);
+    if let Some(step) = &step {
+        what = format!("{what}, in its {}", program.describe(me, step));
+    }
+    let mut what = at_place(what, me, key, program);
     let more = open.count();
     if more > 0 {
         what += &format!(", and {more} more");
     }
-    Some(Stuck { rank: me, op: key, what, place: program.place(me, key), on: peer(&op) })
+    Some(Stuck { rank: me, op: key, what, place: program.place(me, key), on: peer(&step.unwrap_or(op)) })
 }
 
 /// Describes a thread that cannot continue; `None` for one that waits for another thread, which gives the

@@ -28,6 +28,7 @@ pub struct ProgramBuilder {
     known_sites: FxHashMap<Arc<str>, u32>,
     files: Vec<Arc<str>>,
     place_unit: &'static str,
+    rings: bool,
     mistakes: Vec<Diagnostic>,
 }
 
@@ -44,6 +45,7 @@ impl ProgramBuilder {
             known_sites: FxHashMap::default(),
             files: Vec::new(),
             place_unit: "line",
+            rings: false,
             mistakes: Vec::new(),
         }
     }
@@ -52,6 +54,11 @@ impl ProgramBuilder {
     pub fn file(&mut self, name: impl Into<Arc<str>>) -> u32 {
         self.files.push(name.into());
         (self.files.len() - 1) as u32
+    }
+
+    /// Names of the files so far.
+    pub fn files(&self) -> &[Arc<str>] {
+        &self.files
     }
 
     /// Returns the number of a call site, for [`SequenceBuilder::at_site`]; the same name gets the same
@@ -78,6 +85,11 @@ impl ProgramBuilder {
     /// Sets the unit that places count (default: lines).
     pub fn places_in(&mut self, unit: &'static str) {
         self.place_unit = unit;
+    }
+
+    /// Makes collectives rings by default ([`Program::rings`]).
+    pub fn prefer_rings(&mut self) {
+        self.rings = true;
     }
 
     /// Adds a communicator of these ranks of the world, in this order. Returns its number.
@@ -149,6 +161,7 @@ impl ProgramBuilder {
             recorded: Vec::new(),
             files: self.files,
             place_unit: self.place_unit,
+            rings: self.rings,
         };
         if self.mistakes.is_empty() {
             check(&program, &mut self.mistakes);
@@ -213,9 +226,7 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
     };
     let in_graph = ops.graph().is_some();
     match op.kind {
-        OpKind::Probe if in_graph => {
-            Some("stands in a graph, where there are only calculations and messages".to_owned())
-        }
+        OpKind::Probe if in_graph => Some("stands in a graph, which has no probes".to_owned()),
         OpKind::Calc => {
             let time = op.duration();
             (!time.is_finite() || time < Time::ZERO).then(|| "lasts less than no time, or for ever".to_owned())
@@ -230,7 +241,8 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
                 None
             }
         }
-        _ if in_graph => Some("stands in a graph, where there are only calculations and messages".to_owned()),
+        OpKind::Collective => wrong_call(program, rank, op),
+        _ if in_graph => Some("stands in a graph, where to require an operation is to wait for it".to_owned()),
         OpKind::Wait | OpKind::Test => request(op.arg),
         OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => {
             let end = u64::from(op.arg) + op.size;
@@ -239,14 +251,17 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
             }
             ops.list(op.arg, op.size as u32).iter().find_map(|&started| request(started))
         }
-        OpKind::Collective | OpKind::Icollective => match program.collectives.get(op.arg as usize) {
-            None => Some("is none of the program's collectives".to_owned()),
-            Some(collective) => {
-                let group = program.communicators.get(collective.comm as usize)?;
-                group.rank_of(rank).is_none().then(|| "is on a communicator that the rank is not in".to_owned())
-            }
-        },
+        OpKind::Icollective => wrong_call(program, rank, op),
     }
+}
+
+/// Describes the mistake of a call of a collective; `None` if it has none.
+fn wrong_call(program: &Program, rank: RankId, op: &Op) -> Option<String> {
+    let Some(collective) = program.collectives.get(op.arg as usize) else {
+        return Some("is none of the program's collectives".to_owned());
+    };
+    let group = program.communicators.get(collective.comm as usize)?;
+    group.rank_of(rank).is_none().then(|| "is on a communicator that the rank is not in".to_owned())
 }
 
 /// Returns an operation that can never start because it waits for itself, by Kahn's algorithm.
@@ -487,6 +502,11 @@ impl GraphBuilder {
     /// Sets the file that the rank is read from.
     pub fn from_file(&mut self, file: u32) {
         self.program.file = file;
+    }
+
+    /// Dependences so far: the required operation, and the one that requires it.
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
     }
 
     /// Operations appended so far.

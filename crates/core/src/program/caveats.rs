@@ -17,25 +17,30 @@ pub struct Caveats {
     /// consequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<String>,
+    /// Parts of traces that their readers left out, and how often.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
 }
 
 /// Names of the notes in data sets.
 const INCOMPLETE: &str = "incomplete";
 const LACK_OF_CORES: &str = "lack-of-cores";
 const OUTSIDE: &str = "outside";
+const IGNORED: &str = "ignored";
 
 impl Caveats {
     /// Returns true if there are no caveats.
     pub fn is_empty(&self) -> bool {
-        self.incomplete.is_empty() && self.of_times().next().is_none()
+        self.incomplete.is_empty() && self.ignored.is_empty() && self.of_times().next().is_none()
     }
 
     /// Adds the caveats of another recording, without duplicates.
     pub fn add(&mut self, other: &Self) {
-        let Self { incomplete, lack_of_cores, outside } = other.beyond(self);
+        let Self { incomplete, lack_of_cores, outside, ignored } = other.beyond(self);
         self.incomplete.extend(incomplete);
         self.lack_of_cores.extend(lack_of_cores);
         self.outside.extend(outside);
+        self.ignored.extend(ignored);
     }
 
     /// Returns the caveats about times.
@@ -51,6 +56,7 @@ impl Caveats {
             incomplete: rest(&self.incomplete, &known.incomplete),
             lack_of_cores: rest(&self.lack_of_cores, &known.lack_of_cores),
             outside: rest(&self.outside, &known.outside),
+            ignored: rest(&self.ignored, &known.ignored),
         }
     }
 
@@ -59,7 +65,8 @@ impl Caveats {
         let named = |name: &'static str| move |text: &String| (name.to_owned(), text.clone());
         let of_times =
             self.lack_of_cores.iter().map(named(LACK_OF_CORES)).chain(self.outside.iter().map(named(OUTSIDE)));
-        self.incomplete.iter().map(named(INCOMPLETE)).chain(of_times.filter(move |_| times))
+        let left_out = self.ignored.iter().map(named(IGNORED));
+        self.incomplete.iter().map(named(INCOMPLETE)).chain(left_out).chain(of_times.filter(move |_| times))
     }
 
     /// Reads the caveats from the notes of a data set.
@@ -67,7 +74,8 @@ impl Caveats {
         let named = |name: &str| {
             notes.iter().filter(|(known, _)| known == name).map(|(_, text)| text.clone()).collect::<Vec<_>>()
         };
-        Self { incomplete: named(INCOMPLETE), lack_of_cores: named(LACK_OF_CORES), outside: named(OUTSIDE) }
+        let [incomplete, lack_of_cores, outside, ignored] = [INCOMPLETE, LACK_OF_CORES, OUTSIDE, IGNORED].map(named);
+        Self { incomplete, lack_of_cores, outside, ignored }
     }
 }
 
@@ -77,8 +85,12 @@ mod tests {
 
     #[test]
     fn data_sets_carry_them_as_notes_and_what_is_said_twice_is_one() {
-        let caveats =
-            Caveats { incomplete: vec!["a: b".into()], lack_of_cores: vec!["c".into()], outside: vec!["d".into()] };
+        let caveats = Caveats {
+            incomplete: vec!["a: b".into()],
+            lack_of_cores: vec!["c".into()],
+            outside: vec!["d".into()],
+            ..Caveats::default()
+        };
         let notes: Vec<_> = caveats.notes(true).collect();
         assert_eq!(Caveats::of_notes(&notes), caveats);
         let program: Vec<_> = caveats.notes(false).collect();

@@ -39,7 +39,14 @@ impl Communicator {
     pub fn rank_of(&self, world: RankId) -> Option<u32> {
         match self {
             Self::World(size) => (world.0 < *size).then_some(world.0),
-            Self::Group(ranks) => ranks.iter().position(|&rank| rank == world.0).map(|at| at as u32),
+            Self::Group(ranks) => {
+                // Most groups have equal distances.
+                let (first, second) = (*ranks.first()?, *ranks.get(1).unwrap_or(&u32::MAX));
+                let guess =
+                    world.0.checked_sub(first).zip(second.checked_sub(first)).and_then(|(a, b)| a.checked_div(b));
+                let guess = guess.filter(|&at| ranks.get(at as usize) == Some(&world.0));
+                guess.or_else(|| ranks.iter().position(|&rank| rank == world.0).map(|at| at as u32))
+            }
         }
     }
 }
@@ -143,4 +150,20 @@ pub trait Expand: Send + Sync {
     /// keeps these messages apart from the program's own. Ranks of a communicator call its collectives in the
     /// same order, so tags need to distinguish only the messages of one collective.
     fn steps(&self, collective: &Collective, group: &Communicator, me: u32, steps: &mut Vec<Op>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_regular_and_other_groups_are_found() {
+        for ranks in [vec![], vec![5], vec![3, 7, 11], vec![11, 7, 3], vec![0, 1, 5], vec![4, 4]] {
+            let group = Communicator::Group(ranks.clone().into());
+            for world in 0..13 {
+                let expected = ranks.iter().position(|&rank| rank == world).map(|at| at as u32);
+                assert_eq!(group.rank_of(RankId(world)), expected, "{world} in {ranks:?}");
+            }
+        }
+    }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Collective, CollectiveCall, Communicator, Counts, Envelope, Expand, Op};
-use crate::collective::{Algorithm, Blocks, Call, CollectivesSpec, Expansion, Operation, Sizes, Step};
+use super::{Collective, CollectiveCall, Communicator, Counts, Envelope, Expand, Op, Program};
+use crate::collective::{Algorithm, Blocks, Call, CollectivesSpec, Expansion, Operation, Plan, Sizes, Step};
 use crate::units::{PerByte, Time};
 
 /// Turns collectives into operations by the algorithms of `[collectives]`.
@@ -17,6 +17,8 @@ use crate::units::{PerByte, Time};
 #[derive(Debug)]
 pub struct Expander {
     spec: CollectivesSpec,
+    /// Set if a ring is preferred to the choice by rules.
+    rings: bool,
     /// Prefix sums of block sizes that ranks share, by the address of the sizes, which a program does not
     /// change.
     sums: Mutex<FxHashMap<(usize, usize), Arc<Blocks>>>,
@@ -25,7 +27,28 @@ pub struct Expander {
 impl Expander {
     /// Creates an expander with these algorithms, which [`CollectivesSpec::check`] has accepted.
     pub fn new(spec: CollectivesSpec) -> Self {
-        Self { spec, sums: Mutex::default() }
+        Self { spec, rings: false, sums: Mutex::default() }
+    }
+
+    /// Returns the expander for a program, which may prefer rings ([`Program::rings`]).
+    #[must_use]
+    pub fn of(self, program: &Program) -> Self {
+        Self { rings: program.rings, ..self }
+    }
+
+    /// Returns the plan of a call: its own, the named algorithm, a ring if the program prefers one, or that of the
+    /// rules.
+    fn plan(&self, own: Option<Plan>, call: &Call) -> Plan {
+        let preferred = match call.collective {
+            Operation::Alltoall | Operation::Alltoallv => Algorithm::Linear,
+            // No data travel around.
+            Operation::Barrier => Algorithm::Dissemination,
+            _ => Algorithm::Ring,
+        };
+        let is_open = self.rings && !self.spec.names(call.collective);
+        let is_there = is_open && Algorithm::of(call.collective).contains(&preferred);
+        let preferred = is_there.then(|| Plan::of(call, preferred));
+        own.or(preferred).unwrap_or_else(|| self.spec.plan(call))
     }
 
     /// Returns the call that a rank makes.
@@ -87,7 +110,7 @@ fn work(bytes: u64, per_byte: PerByte) -> Option<Op> {
 impl Expand for Expander {
     fn steps(&self, collective: &Collective, group: &Communicator, me: u32, steps: &mut Vec<Op>) {
         let call = self.call(collective, group);
-        let plan = collective.plan.unwrap_or_else(|| self.spec.plan(&call));
+        let plan = self.plan(collective.plan, &call);
         let expansion = Expansion::of(&call, plan);
         let rates = self.spec.rates(call.total());
         // Buffers that the call allocates: for blocks of other ranks, for each vector of a tree, or for all its work.

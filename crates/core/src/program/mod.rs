@@ -48,6 +48,7 @@ mod pieces;
 pub mod regions;
 pub mod start_up;
 mod threads;
+mod unrolled;
 
 /// Algorithms of collectives ([`collective`](crate::collective)), and the expansion of a program's
 /// collectives into operations.
@@ -66,6 +67,7 @@ pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
 pub use pieces::pieces;
 pub use regions::{Executions, Mark, RecordedRegion};
 pub use threads::{After, Threads};
+pub use unrolled::unrolled;
 
 use std::sync::Arc;
 
@@ -109,6 +111,9 @@ pub struct Program {
     pub files: Vec<Arc<str>>,
     /// Unit that places count: `"line"`, `"event"`, `"byte"`.
     pub place_unit: &'static str,
+    /// Set if collectives are rings, and all-to-alls direct, unless `[collectives]` names an algorithm: then no rules
+    /// of an MPI library choose.
+    pub rings: bool,
     /// Known defects of the recording.
     pub caveats: Caveats,
 }

@@ -27,7 +27,10 @@ const MOST_BLANKS: u64 = 16 << 20;
 /// First bytes of every zstd frame.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// An open file: its name for messages, and its bytes, decompressed if they were compressed with zstd.
+/// First bytes of a gzip file whose content is deflated, the only kind there is.
+const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+
+/// An open file: its name for messages, and its bytes, decompressed if they were compressed with zstd or gzip.
 pub struct Input {
     name: String,
     bytes: Box<dyn Read>,
@@ -124,11 +127,12 @@ impl Input {
         let mut bytes = CountingReader { bytes, name: name.clone(), read: Arc::default(), told: 0, total, hook };
         let mut start = Vec::with_capacity(ZSTD_MAGIC.len());
         bytes.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut start)?;
-        let compressed = start == ZSTD_MAGIC;
+        let is_gzip = start.starts_with(&GZIP_MAGIC);
+        let compressed = start == ZSTD_MAGIC || is_gzip;
         let read = Arc::clone(&bytes.read);
         let bytes = io::Cursor::new(start).chain(bytes);
         let bytes: Box<dyn Read> = if compressed {
-            let bytes = expand(bytes)?;
+            let bytes = expand(bytes, is_gzip)?;
             let (name, hook) = (name.clone(), expanded);
             Box::new(Decompressed { bytes, name, compressed: read, done: 0, told: 0, hook })
         } else {
@@ -155,13 +159,16 @@ fn by_rows(mut bytes: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
 
 /// Decompresses bytes.
 #[cfg(feature = "simulator")]
-fn expand(bytes: impl Read + 'static) -> io::Result<impl Read> {
-    zstd::stream::read::Decoder::new(bytes)
+fn expand(bytes: impl Read + 'static, is_gzip: bool) -> io::Result<Box<dyn Read>> {
+    Ok(match is_gzip {
+        true => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        false => Box::new(zstd::stream::read::Decoder::new(bytes)?),
+    })
 }
 
 #[cfg(not(feature = "simulator"))]
-fn expand(_: impl Read + 'static) -> io::Result<io::Empty> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "it is compressed; this program was built without zstd"))
+fn expand(_: impl Read + 'static, _: bool) -> io::Result<io::Empty> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "it is compressed; this program was built without decompression"))
 }
 
 impl Read for Input {
@@ -197,7 +204,7 @@ impl<R: Read> Read for CountingReader<R> {
 
 impl Sources {
     /// Opens the file that `path` names ([`Sources::resolve`]). Its first bytes show if it is compressed with
-    /// zstd.
+    /// zstd or gzip.
     ///
     /// # Errors
     /// The file is missing, a directory or unreadable: a diagnostic at the place that names it.

@@ -190,6 +190,9 @@ class OfProgram(Run, total=False):
     skip_start: bool
     flop_rate: float | str
     truncated: bool
+    memory_bandwidth: Quantity
+    groups: str
+    gathered: bool
 
 
 class OfFarm(Run, total=False):

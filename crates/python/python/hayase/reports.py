@@ -1156,6 +1156,8 @@ class ReplayReport(TypedDict):
     lack_of_cores: NotRequired[list[str]]
     #: Time of ranks that was neither computation nor communication, or may have been either, and the consequences.
     outside: NotRequired[list[str]]
+    #: Parts of traces that their readers left out, and how often.
+    ignored: NotRequired[list[str]]
     #: Node model, for people: `loggps`.
     node: str
     #: Network, for people.
@@ -1566,6 +1568,8 @@ class WhatIfReport(TypedDict):
     lack_of_cores: NotRequired[list[str]]
     #: Time of ranks that was neither computation nor communication, or may have been either, and the consequences.
     outside: NotRequired[list[str]]
+    #: Parts of traces that their readers left out, and how often.
+    ignored: NotRequired[list[str]]
     #: Node model, for people: `loggps`.
     node: str
     #: Network, for people.

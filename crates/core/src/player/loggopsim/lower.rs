@@ -6,7 +6,9 @@ use rustc_hash::FxHashMap;
 
 use super::super::keys::COLLECTIVE;
 use crate::ids::RankId;
-use crate::program::{ANY_TAG, Action, Expand, Graph, Mark, Op, OpKind, Order, Program, ProgramBuilder};
+use crate::program::{
+    ANY_TAG, Action, Expand, Graph, Mark, Op, OpKind, Order, Program, ProgramBuilder, RankProgram, unrolled,
+};
 use crate::units::Time;
 
 /// Returns the program with a graph for every rank.
@@ -15,13 +17,17 @@ use crate::units::Time;
 /// calculation of zero time that requires the operations it waits for. A wait for any or some is a wait for
 /// all; tests and probes take no time.
 pub fn as_graphs<'p>(program: &'p Program, expand: &dyn Expand) -> Cow<'p, Program> {
-    if program.iter().all(|(_, rank)| rank.graph().is_some()) {
+    let is_lowered = |rank: &RankProgram| rank.graph().is_some() && !rank.ops.iter().any(|op| op.kind.is_collective());
+    if program.iter().all(|(_, rank)| is_lowered(rank)) {
         return Cow::Borrowed(program);
     }
     let mut lowered = program.clone();
     for (rank, _) in program.iter() {
         if program.rank(rank).graph().is_none() {
             lower(program, rank, expand, &mut lowered);
+        } else {
+            let inside = |op: Op, tag| Op { arg: op.arg | COLLECTIVE, tag, ..op };
+            *lowered.rank_mut(rank) = unrolled(program, rank, expand, inside);
         }
     }
     Cow::Owned(lowered)
