@@ -16,7 +16,7 @@ fn shown(diagnostics: Vec<Diagnostic>) -> String {
 }
 
 fn benchmark(text: &str, nodes: Option<u32>) -> Result<Vec<MeasuredRow>, String> {
-    let facts = BenchmarkFacts { system: Some("X".to_owned()), algorithm: None, nodes, operation: None };
+    let facts = BenchmarkFacts { system: Some("X".to_owned()), algorithm: None, shape: None, nodes, operation: None };
     let read = benchmarks::read(&Arc::from("out.txt"), text, &facts).expect("a benchmark");
     read.map(|read| read.into_iter().map(|read| read.row).collect()).map_err(shown)
 }

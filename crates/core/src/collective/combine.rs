@@ -121,7 +121,7 @@ mod tests {
         let ps = |text: &str, bytes| {
             let spec = spec(text);
             assert!(spec.check().is_empty(), "{text}");
-            let WorkRates { combine, copy, fresh } = spec.rates(bytes);
+            let WorkRates { combine, copy, fresh, .. } = spec.rates(bytes);
             [combine, copy, fresh].map(PerByte::ps)
         };
         assert_eq!(ps("combine = \"2 GB/s\"", 1 << 30), [500.0, 0.0, 0.0]);
