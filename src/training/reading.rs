@@ -1,5 +1,7 @@
 //! Texts of a training step: the short form `llm:layers=96,hidden=12288` and tables with the same keys.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::reading::tree::{self, Entry, Kind, Table};
 
@@ -270,19 +272,20 @@ impl Reader<'_> {
 impl Training {
     /// Reads a training step from a table; mistakes without a place of their own are at `span`.
     ///
-    /// With `is_search` only the model is checked: degrees are starting points.
+    /// With the `typed` keys of a search only the model is checked, and the search keeps typed degrees.
     ///
     /// # Errors
     /// Unknown or missing keys, values out of range, and degrees that do not divide what they must.
-    pub fn read(table: &Table, span: Span, is_search: bool) -> Result<Self, Vec<Diagnostic>> {
+    pub fn read(table: &Table, span: Span, typed: Option<&BTreeSet<String>>) -> Result<Self, Vec<Diagnostic>> {
         let mut reader = Reader { table, span, mistakes: Vec::new() };
         reader.unknown();
         let mut model = reader.model();
         let mut layout = reader.layout();
-        let has = |key: &str| table.contains_key(key);
+        let has = |key: &str| typed.is_some_and(|typed| typed.contains(key));
         let fixed = Fixed {
             tp: has("tp"),
             pp: has("pp"),
+            dp: has("dp"),
             cp: has("cp"),
             ep: has("ep"),
             micro: has("micro"),
@@ -291,14 +294,14 @@ impl Training {
             recompute: has("recompute"),
             zero: has("zero"),
         };
-        let gpus = match is_search && !has("dp") {
+        let gpus = match typed.is_some() {
             true => reader.number("gpus", layout.gpus()),
             false => reader.gpus(&mut layout),
         };
-        if !has("batch") {
+        if !table.contains_key("batch") {
             model.batch = layout.dp.saturating_mul(layout.micro);
         }
-        if reader.mistakes.is_empty() && !is_search {
+        if reader.mistakes.is_empty() && typed.is_none() {
             for mistake in layout.mistakes(&model) {
                 reader.wrong(mistake.key, mistake.message, &mistake.help);
             }

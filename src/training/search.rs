@@ -13,6 +13,8 @@ pub struct Fixed {
     pub tp: bool,
     /// True to keep the number of stages.
     pub pp: bool,
+    /// True to keep the degree of data parallelism.
+    pub dp: bool,
     /// True to keep the degree of context parallelism.
     pub cp: bool,
     /// True to keep the degree of expert parallelism.
@@ -71,9 +73,12 @@ pub fn search(model: &Model, start: &Layout, fixed: Fixed, gpus: u64, gpu: &Gpu)
     for tp in values(fixed.tp, start.tp, divisors(gpus, 16)) {
         for cp in values(fixed.cp, start.cp, if long { divisors(gpus, 64) } else { vec![1] }) {
             for pp in values(fixed.pp, start.pp, divisors(gpus, model.layers + 2)) {
-                let Some(dp) = gpus.checked_div(tp * cp * pp).filter(|dp| *dp > 0 && dp * tp * cp * pp == gpus) else {
+                let Some(dp) = gpus.checked_div(tp * cp * pp).filter(|dp| dp * tp * cp * pp == gpus) else {
                     continue;
                 };
+                if dp == 0 || fixed.dp && dp != start.dp {
+                    continue;
+                }
                 let degrees = Layout { tp, cp, pp, dp, ..start.clone() };
                 of_degrees(model, &degrees, start, fixed, gpu, &mut found);
             }

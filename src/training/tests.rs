@@ -5,11 +5,11 @@ use crate::diagnostic::Span;
 
 fn training(settings: &str) -> Training {
     let table = short_form(&settings.replace(' ', ","), 0).unwrap();
-    Training::read(&table, Span::new(0, 0), false).unwrap_or_else(|mistakes| panic!("{settings}: {mistakes:?}"))
+    Training::read(&table, Span::new(0, 0), None).unwrap_or_else(|mistakes| panic!("{settings}: {mistakes:?}"))
 }
 
 fn mistake(settings: &str) -> String {
-    let read = short_form(settings, 0).and_then(|table| Training::read(&table, Span::new(0, 0), false));
+    let read = short_form(settings, 0).and_then(|table| Training::read(&table, Span::new(0, 0), None));
     read.unwrap_err().iter().map(|mistake| mistake.message.clone()).collect::<Vec<_>>().join("; ")
 }
 
