@@ -27,7 +27,7 @@ Compare:
   accuracy      Compare flow models with packet simulation over many cases
 
 Fabrics:
-  list          List the named topologies, patterns, machines, presets or rules of advice
+  list          List the named topologies, patterns, machines, presets, models or rules of advice
   show          Show a named topology, pattern, machine, preset or rule, or the fabric or messages of a file
   topology      Show, draw and compare fabrics, or write their forwarding tables
 

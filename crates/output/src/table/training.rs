@@ -121,14 +121,14 @@ fn write_communication(text: &mut Answer, report: &TrainingReport) {
     ];
     text.push_str("\n");
     text.title("Communication of a GPU of the first stage in a step");
-    let mut grid = Grid::new().text("parallelism").number("operations").number("bytes");
-    for (name, operations, amount) in rows.into_iter().filter(|(_, operations, _)| *operations > 0) {
-        grid.row([name.to_owned(), in_groups(operations), bytes(amount)]);
-    }
-    if grid.is_empty() {
-        text.push_str("none\n");
-    } else {
-        text.table(grid);
+    let columns = Columns::<(&str, u128, u128)>::new()
+        .words("parallelism", |(name, ..)| (*name).to_owned())
+        .words("operations", |(_, operations, _)| in_groups(*operations))
+        .quantity("bytes", Quantity::Bytes, |(.., amount)| *amount as f64);
+    let used: Vec<_> = rows.iter().filter(|(_, operations, _)| *operations > 0).collect();
+    match used.is_empty() {
+        true => text.push_str("none\n"),
+        false => text.table(Grid::of(&columns, used).keys(1)),
     }
 }
 
