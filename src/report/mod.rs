@@ -59,8 +59,7 @@ pub use schedule::{
 pub(crate) use schema::find;
 pub use schema::schema;
 pub use training::{
-    CollectiveTraffic, FirstStage, LayoutRow, LayoutSearch, MessageTraffic, SCHEMA as TRAINING_SCHEMA, StageReport,
-    StepCommunication, StepParts, TrainingLayout, TrainingReport, TrainingStep,
+    FirstStage, LayoutRow, LayoutSearch, SCHEMA as TRAINING_SCHEMA, TrainingLayout, TrainingReport, TrainingStep,
 };
 
 /// Version of the JSON format of [`Report`].

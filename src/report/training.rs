@@ -1,5 +1,7 @@
 //! Closed form of a training step, as plain data.
 
+use crate::training::{Communication, StageMemory, StepTime};
+
 /// Version of the JSON format of [`TrainingReport`].
 pub const SCHEMA: &str = "hayase-llm-1";
 
@@ -17,9 +19,9 @@ pub struct TrainingReport {
     /// Figures of the step.
     pub llm: TrainingStep,
     /// Memory of a GPU of each stage.
-    pub stages: Vec<StageReport>,
+    pub stages: Vec<StageMemory>,
     /// Parts of the time of a step, with a machine.
-    pub time: Option<StepParts>,
+    pub time: Option<StepTime>,
     /// Largest part of the time, in words.
     pub bound: Option<String>,
     /// True if all stages fit into the memory of a GPU, with a machine.
@@ -36,6 +38,8 @@ pub struct TrainingReport {
 /// Layout of a model on GPUs.
 #[report(Default)]
 pub struct TrainingLayout {
+    /// Layout in words: `tp=8 pp=8 dp=16 micro=1 recompute=selective`.
+    pub words: String,
     /// Number of GPUs.
     pub gpus: u64,
     /// Degree of tensor parallelism.
@@ -80,7 +84,7 @@ pub struct TrainingStep {
     /// Memory of a GPU of the first stage.
     pub first_stage: FirstStage,
     /// Communication of a GPU of the first stage in a step.
-    pub communication: StepCommunication,
+    pub communication: Communication,
     /// Time of the step \[s\], with a machine.
     pub step_s: Option<f64>,
     /// Model operations over those of the GPUs' peak in the time of the step, with a machine.
@@ -103,92 +107,6 @@ pub struct FirstStage {
     /// Activations that are held at the peak \[B\].
     #[serde(rename = "activation_B")]
     pub activation_b: u128,
-}
-
-/// Communication of a GPU in a step. Bytes are the number of operations times the size of one as NCCL counts it.
-#[report(Default)]
-pub struct StepCommunication {
-    /// Tensor parallelism.
-    pub tp: CollectiveTraffic,
-    /// Messages of a middle stage, in both directions.
-    pub pp: MessageTraffic,
-    /// Gradients and weights.
-    pub dp: CollectiveTraffic,
-    /// All-to-alls of experts.
-    pub ep: CollectiveTraffic,
-    /// Keys and values of context parallelism.
-    pub cp: MessageTraffic,
-}
-
-/// Collectives of one parallelism.
-#[report(Default)]
-pub struct CollectiveTraffic {
-    /// Number of collectives.
-    pub collectives: u128,
-    /// Bytes of all of them \[B\].
-    pub bytes: u128,
-}
-
-/// Messages of one parallelism.
-#[report(Default)]
-pub struct MessageTraffic {
-    /// Number of messages.
-    pub sends: u128,
-    /// Bytes of all of them \[B\].
-    pub bytes: u128,
-}
-
-/// Memory of a GPU of one stage.
-#[report(Default)]
-pub struct StageReport {
-    /// Stage.
-    pub stage: u64,
-    /// Number of layers.
-    pub layers: u64,
-    /// Number of parameters.
-    pub parameters: u128,
-    /// Weights \[B\].
-    #[serde(rename = "weights_B")]
-    pub weights_b: u128,
-    /// Gradients \[B\].
-    #[serde(rename = "gradients_B")]
-    pub gradients_b: u128,
-    /// States of the optimizer \[B\].
-    #[serde(rename = "optimizer_B")]
-    pub optimizer_b: u128,
-    /// Activations that are held at the peak \[B\].
-    #[serde(rename = "activation_B")]
-    pub activation_b: u128,
-    /// Sum of all kinds \[B\].
-    #[serde(rename = "memory_B")]
-    pub memory_b: u128,
-}
-
-/// Parts of the time of a step along the slowest stage; their sum is the time of the step.
-#[report(Copy, Default)]
-pub struct StepParts {
-    /// Matrix products of layers \[s\].
-    pub matrices_s: f64,
-    /// Attention scores \[s\].
-    pub attention_s: f64,
-    /// Operations that memory bounds \[s\].
-    pub elementwise_s: f64,
-    /// Output layer and loss \[s\].
-    pub output_s: f64,
-    /// Exposed tensor communication \[s\].
-    pub tp_s: f64,
-    /// Exposed messages between stages \[s\].
-    pub pp_s: f64,
-    /// Wait for the pipeline to fill and drain \[s\].
-    pub bubble_s: f64,
-    /// Exposed collectives on gradients and weights \[s\].
-    pub dp_s: f64,
-    /// All-to-alls of experts \[s\].
-    pub ep_s: f64,
-    /// Exposed messages of keys and values \[s\].
-    pub cp_s: f64,
-    /// Optimizer \[s\].
-    pub optimizer_s: f64,
 }
 
 /// Layout that fits, with its time and memory.

@@ -1,17 +1,14 @@
 //! Closed form of a training step: named models and machines, a layout and its report.
 
-use std::collections::BTreeSet;
-
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::reading::tree::{self, Entry, Table, merge_tables};
 use crate::report::{
-    CollectiveTraffic, FirstStage, LayoutRow, LayoutSearch, MessageTraffic, StageReport, StepCommunication, StepParts,
-    TRAINING_SCHEMA, TrainingLayout, TrainingReport, TrainingStep,
+    FirstStage, LayoutRow, LayoutSearch, TRAINING_SCHEMA, TrainingLayout, TrainingReport, TrainingStep,
 };
 use crate::scenario::library::Shelf;
 use crate::training::{
-    Candidate, Clock, Gpu, Layout, Model, StepTime, Traffic, Training, communication, memory, nearest, pareto,
-    peak_memory, search, short_form, toml_form, why_second,
+    Candidate, Clock, Fixed, Gpu, Layout, Model, Training, activations_of_layer, communication, in_words, memory,
+    nearest, pareto, peak_memory, search, short_form, toml_form, why_second,
 };
 
 /// Largest number of layouts of a search that are reported.
@@ -36,7 +33,7 @@ pub struct Request {
 struct Texts {
     sources: Sources,
     table: Table,
-    typed: BTreeSet<String>,
+    typed: Fixed,
     span: Span,
 }
 
@@ -123,20 +120,25 @@ fn gpu(name: &str, sources: &mut Sources) -> Result<Gpu, Vec<Diagnostic>> {
 /// Unknown names, mistakes of texts, and degrees that do not divide what they must.
 pub fn training(request: &Request) -> Result<TrainingReport, Invalid> {
     let empty = Span::new(0, 0);
-    let mut texts = Texts { sources: Sources::default(), table: Table::new(), typed: BTreeSet::new(), span: empty };
+    let mut texts = Texts { sources: Sources::default(), table: Table::new(), typed: Fixed::new(), span: empty };
     let mut made = || {
         texts.model(&request.model)?;
         texts.options(&request.settings);
         let gpu = request.machine.as_deref().map(|name| gpu(name, &mut texts.sources)).transpose()?;
-        let training = Training::read(&texts.table, texts.span, request.search.then_some(&texts.typed))?;
-        report(request, training, gpu.as_ref()).map_err(|mistake| vec![mistake.at(texts.span)])
+        let training = Training::read(&texts.table, texts.span, request.search)?;
+        report(request, training, &texts.typed, gpu.as_ref()).map_err(|mistake| vec![mistake.at(texts.span)])
     };
     made().map_err(|diagnostics| Invalid { diagnostics, sources: texts.sources })
 }
 
 /// Returns the report of a training step.
-fn report(request: &Request, training: Training, gpu: Option<&Gpu>) -> Result<TrainingReport, Diagnostic> {
-    let Training { model, mut layout, fixed, gpus } = training;
+fn report(
+    request: &Request,
+    training: Training,
+    typed: &Fixed,
+    gpu: Option<&Gpu>,
+) -> Result<TrainingReport, Diagnostic> {
+    let Training { model, mut layout, gpus } = training;
     let mut report = TrainingReport {
         schema: TRAINING_SCHEMA,
         model: request.model.clone(),
@@ -146,7 +148,7 @@ fn report(request: &Request, training: Training, gpu: Option<&Gpu>) -> Result<Tr
     if request.search {
         let gpu =
             gpu.ok_or_else(|| Diagnostic::new("missing-key", "a search needs a machine").help("write -m a100-8x200g"))?;
-        let found = search(&model, &layout, fixed, gpus, gpu);
+        let found = search(&model, &layout, typed, gpus, gpu);
         let Some(best) = found.first() else {
             let message = format!("no layout of this model fits on {gpus} GPUs of {}", gpu.name);
             return Err(Diagnostic::new("no-layout", message).help("take more GPUs, or leave degrees open"));
@@ -170,13 +172,13 @@ fn report(request: &Request, training: Training, gpu: Option<&Gpu>) -> Result<Tr
         first_stage: FirstStage {
             parameters: first.parameters,
             state_b: first.states(),
-            activation_layer_b: first.activation_layer,
-            activation_b: first.activations,
+            activation_layer_b: activations_of_layer(&model, &layout, model.has_experts(0)),
+            activation_b: first.activation_b,
         },
-        communication: communication_of(&model, &layout),
+        communication: communication(&model, &layout),
         ..TrainingStep::default()
     };
-    report.stages = (0..layout.pp).map(|stage| stage_of(&model, &layout, stage)).collect();
+    report.stages = (0..layout.pp).map(|stage| memory(&model, &layout, stage)).collect();
     if let Some(gpu) = gpu {
         add_time(&mut report, &model, &layout, gpu);
     }
@@ -192,36 +194,20 @@ fn add_time(report: &mut TrainingReport, model: &Model, layout: &Layout, gpu: &G
     report.llm.hfu = Some(report.llm.hardware_flops as f64 / peak);
     let (name, largest) = time.bound();
     report.bound = Some(format!("{name}: {:.1} % of the step", 100.0 * largest / time.total()));
-    report.time = Some(parts(&time));
+    report.time = Some(time);
     let fits = peak_memory(model, layout) <= gpu.usable();
     report.fits = Some(fits);
     report.usable_b = Some(gpu.usable());
     if !fits {
-        let found = search(model, layout, crate::training::Fixed::default(), layout.gpus(), gpu);
+        let found = search(model, layout, &Fixed::default(), layout.gpus(), gpu);
         report.nearest = Some(nearest(&found, NEAREST).into_iter().map(|one| row(model, one, gpu)).collect());
-    }
-}
-
-/// Returns the parts of a time as a report has them.
-fn parts(time: &StepTime) -> StepParts {
-    StepParts {
-        matrices_s: time.matrices,
-        attention_s: time.attention,
-        elementwise_s: time.elementwise,
-        output_s: time.output,
-        tp_s: time.tensor,
-        pp_s: time.pipeline,
-        bubble_s: time.bubble,
-        dp_s: time.data,
-        ep_s: time.expert,
-        cp_s: time.context,
-        optimizer_s: time.optimizer,
     }
 }
 
 /// Returns a layout as a report has it.
 fn layout_of(model: &Model, layout: &Layout) -> TrainingLayout {
     TrainingLayout {
+        words: in_words(layout),
         gpus: layout.gpus(),
         tp: layout.tp,
         pp: layout.pp,
@@ -244,36 +230,6 @@ fn row(model: &Model, candidate: &Candidate, gpu: &Gpu) -> LayoutRow {
     let peak = candidate.layout.gpus() as f64 * gpu.peak_flops() * step_s;
     let layout = layout_of(model, &candidate.layout);
     LayoutRow { layout, step_s, mfu: model.model_flops() as f64 / peak, memory_b: candidate.memory }
-}
-
-/// Returns the memory of a stage as a report has it.
-fn stage_of(model: &Model, layout: &Layout, stage: u64) -> StageReport {
-    let of = memory(model, layout, stage);
-    let (dense, mixed) = layout.stage_layers(model, stage);
-    StageReport {
-        stage,
-        layers: dense + mixed,
-        parameters: of.parameters,
-        weights_b: of.weights,
-        gradients_b: of.gradients,
-        optimizer_b: of.optimizer,
-        activation_b: of.activations,
-        memory_b: of.total(),
-    }
-}
-
-/// Returns the communication as a report has it.
-fn communication_of(model: &Model, layout: &Layout) -> StepCommunication {
-    let of = communication(model, layout);
-    let collectives = |Traffic { operations, bytes }| CollectiveTraffic { collectives: operations, bytes };
-    let messages = |Traffic { operations, bytes }| MessageTraffic { sends: operations, bytes };
-    StepCommunication {
-        tp: collectives(of.tensor),
-        pp: messages(of.pipeline),
-        dp: collectives(of.data),
-        ep: collectives(of.expert),
-        cp: messages(of.context),
-    }
 }
 
 #[cfg(test)]

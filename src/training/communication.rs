@@ -7,34 +7,37 @@ use super::layout::Layout;
 use super::memory::parameters;
 use super::model::{Model, Recompute};
 
-/// Operations of one kind and their bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Traffic {
-    /// Number of operations in a step.
-    pub operations: u128,
+/// Collectives of one parallelism.
+#[report(Copy, Default, Eq)]
+pub struct Collectives {
+    /// Number of collectives.
+    pub collectives: u128,
     /// Bytes of all of them \[B\].
     pub bytes: u128,
 }
 
-impl Traffic {
-    fn new(operations: u128, bytes_each: u128) -> Self {
-        Self { operations, bytes: operations * bytes_each }
-    }
+/// Messages of one parallelism.
+#[report(Copy, Default, Eq)]
+pub struct Sends {
+    /// Number of messages.
+    pub sends: u128,
+    /// Bytes of all of them \[B\].
+    pub bytes: u128,
 }
 
-/// Communication of one GPU in a step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Communication of a GPU in a step. Bytes are the number of operations times the size of one as NCCL counts it.
+#[report(Copy, Default, Eq)]
 pub struct Communication {
-    /// Collectives of tensor parallelism.
-    pub tensor: Traffic,
-    /// Messages of a middle stage of the pipeline, in both directions.
-    pub pipeline: Traffic,
-    /// Collectives on gradients and weights.
-    pub data: Traffic,
+    /// Tensor parallelism.
+    pub tp: Collectives,
+    /// Messages of a middle stage, in both directions.
+    pub pp: Sends,
+    /// Gradients and weights.
+    pub dp: Collectives,
     /// All-to-alls of experts.
-    pub expert: Traffic,
-    /// Messages of keys and values.
-    pub context: Traffic,
+    pub ep: Collectives,
+    /// Keys and values of context parallelism.
+    pub cp: Sends,
 }
 
 /// Collectives of tensor parallelism of a layer and micro-batch: forward, and backward with what is computed again.
@@ -106,12 +109,14 @@ pub fn communication(model: &Model, layout: &Layout) -> Communication {
         (_, 1 | 2) => 2,
         _ => 3,
     };
+    let tensor = passes * u128::from(forward + backward);
+    // Forward once round the ring, and twice the bytes backward.
+    let ring = 3 * passes * u128::from(layout.cp - 1);
     Communication {
-        tensor: Traffic::new(passes * u128::from(forward + backward), layer_bytes(model, layout)),
-        pipeline: Traffic::new(sends, stage_bytes(model, layout)),
-        data: Traffic { operations: collectives, bytes: gradients + weights },
-        expert: Traffic::new(all_to_alls, expert_bytes(model, layout)),
-        // Forward once round the ring, and twice the bytes backward.
-        context: Traffic::new(3 * passes * u128::from(layout.cp - 1), context_bytes(model, layout)),
+        tp: Collectives { collectives: tensor, bytes: tensor * layer_bytes(model, layout) },
+        pp: Sends { sends, bytes: sends * stage_bytes(model, layout) },
+        dp: Collectives { collectives, bytes: gradients + weights },
+        ep: Collectives { collectives: all_to_alls, bytes: all_to_alls * expert_bytes(model, layout) },
+        cp: Sends { sends: ring, bytes: ring * context_bytes(model, layout) },
     }
 }

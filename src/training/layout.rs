@@ -41,28 +41,6 @@ pub struct Layout {
     pub overlap: bool,
 }
 
-impl Default for Layout {
-    fn default() -> Self {
-        Self {
-            tp: 1,
-            pp: 1,
-            dp: 1,
-            cp: 1,
-            ep: 1,
-            micro: 1,
-            interleave: 1,
-            schedule: ScheduleKind::OneForwardOneBackward,
-            sequence_parallel: false,
-            recompute: Recompute::None,
-            zero: 0,
-            grad_bytes: 4,
-            embedding_as_layer: false,
-            flash: None,
-            overlap: false,
-        }
-    }
-}
-
 /// Mistake of a layout or a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {

@@ -8,31 +8,35 @@ use super::layout::Layout;
 use super::model::{LayerWeights, Model, Recompute};
 
 /// Memory of a GPU of one stage.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[report(Copy, Default, Eq)]
 pub struct StageMemory {
-    /// Parameters of the GPU.
+    /// Stage.
+    pub stage: u64,
+    /// Number of layers.
+    pub layers: u64,
+    /// Number of parameters.
     pub parameters: u128,
     /// Weights \[B\].
-    pub weights: u128,
+    #[serde(rename = "weights_B")]
+    pub weights_b: u128,
     /// Gradients \[B\].
-    pub gradients: u128,
+    #[serde(rename = "gradients_B")]
+    pub gradients_b: u128,
     /// States of the optimizer \[B\].
-    pub optimizer: u128,
-    /// Activations of a layer and micro-batch \[B\].
-    pub activation_layer: u128,
+    #[serde(rename = "optimizer_B")]
+    pub optimizer_b: u128,
     /// Activations that are held at the peak \[B\].
-    pub activations: u128,
+    #[serde(rename = "activation_B")]
+    pub activation_b: u128,
+    /// Sum of all kinds \[B\].
+    #[serde(rename = "memory_B")]
+    pub memory_b: u128,
 }
 
 impl StageMemory {
     /// Returns the bytes of weights, gradients and optimizer.
     pub fn states(&self) -> u128 {
-        self.weights + self.gradients + self.optimizer
-    }
-
-    /// Returns all bytes.
-    pub fn total(&self) -> u128 {
-        self.states() + self.activations
+        self.weights_b + self.gradients_b + self.optimizer_b
     }
 }
 
@@ -108,14 +112,18 @@ pub fn memory(model: &Model, layout: &Layout, stage: u64) -> StageMemory {
                 + u128::from(with) * activations_of_layer(model, layout, true)
         })
         .collect();
-    let (dense, _) = layout.stage_layers(model, stage);
+    let (dense, mixed) = layout.stage_layers(model, stage);
+    let [weights_b, gradients_b, optimizer_b] = [sharded(2, 3), sharded(4, 2), sharded(12, 1)];
+    let activation_b = held(&chunks, schedule.held(stage), layout.pp);
     StageMemory {
+        stage,
+        layers: dense + mixed,
         parameters: parameters.all(),
-        weights: sharded(2, 3),
-        gradients: sharded(4, 2),
-        optimizer: sharded(12, 1),
-        activation_layer: activations_of_layer(model, layout, dense == 0 && model.experts > 1),
-        activations: held(&chunks, schedule.held(stage), layout.pp),
+        weights_b,
+        gradients_b,
+        optimizer_b,
+        activation_b,
+        memory_b: weights_b + gradients_b + optimizer_b + activation_b,
     }
 }
 

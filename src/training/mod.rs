@@ -14,8 +14,8 @@ mod search;
 mod time;
 
 pub use communication::{
-    Communication, Traffic, communication, context_bytes, data_bytes, expert_bytes, layer_bytes, stage_bytes,
-    tensor_collectives,
+    Collectives, Communication, Sends, communication, context_bytes, data_bytes, expert_bytes, layer_bytes,
+    stage_bytes, tensor_collectives,
 };
 pub use gpu::{Gpu, Group};
 pub use layout::{Layout, Mistake};

@@ -1,14 +1,11 @@
 //! Texts of a training step: the short form `llm:layers=96,hidden=12288` and tables with the same keys.
 
-use std::collections::BTreeSet;
-
 use crate::diagnostic::{Diagnostic, Span, closest};
 use crate::reading::tree::{self, Entry, Kind, Table};
 
 use super::layout::Layout;
 use super::model::{Model, Recompute};
 use super::schedule::ScheduleKind;
-use super::search::Fixed;
 
 /// Whole numbers, each with its least and largest value. Products of the largest fit into 128 bits.
 const NUMBERS: [(&str, u64, u64); 26] = [
@@ -54,8 +51,6 @@ pub struct Training {
     pub model: Model,
     /// Layout.
     pub layout: Layout,
-    /// Settings of the layout that the texts give, which a search keeps.
-    pub fixed: Fixed,
     /// Number of GPUs; those of the layout if the texts name none.
     pub gpus: u64,
 }
@@ -227,7 +222,6 @@ impl Reader<'_> {
 
     /// Returns the layout.
     fn layout(&mut self) -> Layout {
-        let usual = Layout::default();
         Layout {
             tp: self.number("tp", 1),
             pp: self.number("pp", 1),
@@ -236,9 +230,9 @@ impl Reader<'_> {
             ep: self.number("ep", 1),
             micro: self.number("micro", 1),
             interleave: self.number("interleave", 1),
-            schedule: self.choice("schedule", &ScheduleKind::ALL, usual.schedule),
+            schedule: self.choice("schedule", &ScheduleKind::ALL, ScheduleKind::default()),
             sequence_parallel: self.flag("sequence_parallel").unwrap_or(false),
-            recompute: self.choice("recompute", &Recompute::ALL, usual.recompute),
+            recompute: self.choice("recompute", &Recompute::ALL, Recompute::default()),
             zero: self.number("zero", 0),
             grad_bytes: self.number("grad_bytes", 4),
             embedding_as_layer: self.flag("embedding_as_layer").unwrap_or(false),
@@ -272,40 +266,27 @@ impl Reader<'_> {
 impl Training {
     /// Reads a training step from a table; mistakes without a place of their own are at `span`.
     ///
-    /// With the `typed` keys of a search only the model is checked, and the search keeps typed degrees.
+    /// For a search only the model is checked: degrees are starting points.
     ///
     /// # Errors
     /// Unknown or missing keys, values out of range, and degrees that do not divide what they must.
-    pub fn read(table: &Table, span: Span, typed: Option<&BTreeSet<String>>) -> Result<Self, Vec<Diagnostic>> {
+    pub fn read(table: &Table, span: Span, is_search: bool) -> Result<Self, Vec<Diagnostic>> {
         let mut reader = Reader { table, span, mistakes: Vec::new() };
         reader.unknown();
         let mut model = reader.model();
         let mut layout = reader.layout();
-        let has = |key: &str| typed.is_some_and(|typed| typed.contains(key));
-        let fixed = Fixed {
-            tp: has("tp"),
-            pp: has("pp"),
-            dp: has("dp"),
-            cp: has("cp"),
-            ep: has("ep"),
-            micro: has("micro"),
-            interleave: has("interleave"),
-            sequence_parallel: has("sequence_parallel"),
-            recompute: has("recompute"),
-            zero: has("zero"),
-        };
-        let gpus = match typed.is_some() {
+        let gpus = match is_search {
             true => reader.number("gpus", layout.gpus()),
             false => reader.gpus(&mut layout),
         };
         if !table.contains_key("batch") {
             model.batch = layout.dp.saturating_mul(layout.micro);
         }
-        if reader.mistakes.is_empty() && typed.is_none() {
+        if reader.mistakes.is_empty() && !is_search {
             for mistake in layout.mistakes(&model) {
                 reader.wrong(mistake.key, mistake.message, &mistake.help);
             }
         }
-        if reader.mistakes.is_empty() { Ok(Self { model, layout, fixed, gpus }) } else { Err(reader.mistakes) }
+        if reader.mistakes.is_empty() { Ok(Self { model, layout, gpus }) } else { Err(reader.mistakes) }
     }
 }

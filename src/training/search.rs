@@ -1,35 +1,16 @@
 //! Search for layouts: all that fit, ranked by the closed form of their step.
 
+use std::collections::BTreeSet;
+
 use super::gpu::Gpu;
 use super::layout::Layout;
 use super::memory::memory;
 use super::model::{Model, Recompute};
 use super::time::{Clock, StepTime};
 
-/// Degrees that a search keeps as they are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Fixed {
-    /// True to keep the degree of tensor parallelism.
-    pub tp: bool,
-    /// True to keep the number of stages.
-    pub pp: bool,
-    /// True to keep the degree of data parallelism.
-    pub dp: bool,
-    /// True to keep the degree of context parallelism.
-    pub cp: bool,
-    /// True to keep the degree of expert parallelism.
-    pub ep: bool,
-    /// True to keep the size of micro-batches.
-    pub micro: bool,
-    /// True to keep the number of chunks of a stage.
-    pub interleave: bool,
-    /// True to keep sequence parallelism.
-    pub sequence_parallel: bool,
-    /// True to keep the recomputed part.
-    pub recompute: bool,
-    /// True to keep the stage of ZeRO.
-    pub zero: bool,
-}
+/// Keys of settings that a search keeps as they are: `tp`, `pp`, `dp`, `cp`, `ep`, `micro`, `interleave`,
+/// `sequence_parallel`, `recompute`, `zero`.
+pub type Fixed = BTreeSet<String>;
 
 /// Layout with its time and memory.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,7 +31,7 @@ pub fn peak_memory(model: &Model, layout: &Layout) -> u128 {
     // Between the first stage with experts and the last, memory falls.
     let stages = layout.pp.min(64);
     let kept = (0..stages).chain([layout.pp - 1]);
-    kept.map(|stage| memory(model, layout, stage).total()).max().unwrap_or(0)
+    kept.map(|stage| memory(model, layout, stage).memory_b).max().unwrap_or(0)
 }
 
 /// Returns the numbers up to `most` that divide this one.
@@ -67,16 +48,16 @@ fn values<T: Copy>(is_fixed: bool, value: T, all: Vec<T>) -> Vec<T> {
 ///
 /// Degrees that are not fixed take all values that divide what they must: t up to 16 GPUs, c up to 64, b and v up to
 /// 16. Cost: a closed form for each of some thousand layouts.
-pub fn search(model: &Model, start: &Layout, fixed: Fixed, gpus: u64, gpu: &Gpu) -> Vec<Candidate> {
+pub fn search(model: &Model, start: &Layout, fixed: &Fixed, gpus: u64, gpu: &Gpu) -> Vec<Candidate> {
     let mut found = Vec::new();
     let long = model.sequence >= 32_768;
-    for tp in values(fixed.tp, start.tp, divisors(gpus, 16)) {
-        for cp in values(fixed.cp, start.cp, if long { divisors(gpus, 64) } else { vec![1] }) {
-            for pp in values(fixed.pp, start.pp, divisors(gpus, model.layers + 2)) {
+    for tp in values(fixed.contains("tp"), start.tp, divisors(gpus, 16)) {
+        for cp in values(fixed.contains("cp"), start.cp, if long { divisors(gpus, 64) } else { vec![1] }) {
+            for pp in values(fixed.contains("pp"), start.pp, divisors(gpus, model.layers + 2)) {
                 let Some(dp) = gpus.checked_div(tp * cp * pp).filter(|dp| dp * tp * cp * pp == gpus) else {
                     continue;
                 };
-                if dp == 0 || fixed.dp && dp != start.dp {
+                if dp == 0 || fixed.contains("dp") && dp != start.dp {
                     continue;
                 }
                 let degrees = Layout { tp, cp, pp, dp, ..start.clone() };
@@ -89,17 +70,21 @@ pub fn search(model: &Model, start: &Layout, fixed: Fixed, gpus: u64, gpu: &Gpu)
 }
 
 /// Adds the layouts with these degrees of tensor, context, pipeline and data parallelism.
-fn of_degrees(model: &Model, degrees: &Layout, start: &Layout, fixed: Fixed, gpu: &Gpu, found: &mut Vec<Candidate>) {
+fn of_degrees(model: &Model, degrees: &Layout, start: &Layout, fixed: &Fixed, gpu: &Gpu, found: &mut Vec<Candidate>) {
     let of_stage = model.layers / degrees.pp.max(1);
     let chunks = if degrees.pp > 1 { divisors(of_stage.max(1), 16) } else { vec![1] };
-    for ep in values(fixed.ep, start.ep, divisors(degrees.dp, model.experts)) {
-        for micro in values(fixed.micro, start.micro, divisors(model.batch / degrees.dp.max(1), 16)) {
-            for &interleave in &values(fixed.interleave, start.interleave, chunks.clone()) {
-                let sequence = values(fixed.sequence_parallel, start.sequence_parallel, vec![degrees.tp > 1]);
+    for ep in values(fixed.contains("ep"), start.ep, divisors(degrees.dp, model.experts)) {
+        for micro in values(fixed.contains("micro"), start.micro, divisors(model.batch / degrees.dp.max(1), 16)) {
+            for &interleave in &values(fixed.contains("interleave"), start.interleave, chunks.clone()) {
+                let sequence =
+                    values(fixed.contains("sequence_parallel"), start.sequence_parallel, vec![degrees.tp > 1]);
                 let recompute = Recompute::ALL.map(|(_, part)| part).to_vec();
-                let recompute = values(fixed.recompute, start.recompute, recompute);
-                let zero =
-                    values(fixed.zero, start.zero, if degrees.dp * degrees.cp > 1 { vec![0, 1] } else { vec![0] });
+                let recompute = values(fixed.contains("recompute"), start.recompute, recompute);
+                let zero = values(
+                    fixed.contains("zero"),
+                    start.zero,
+                    if degrees.dp * degrees.cp > 1 { vec![0, 1] } else { vec![0] },
+                );
                 for (&recompute, &zero) in recompute.iter().flat_map(|part| zero.iter().map(move |zero| (part, zero))) {
                     let sequence_parallel = sequence[0];
                     let more = Layout { ep, micro, interleave, sequence_parallel, recompute, zero, ..degrees.clone() };

@@ -24,48 +24,48 @@ const FUSED_BACKWARD: f64 = 2.5;
 /// Part of a tensor collective that stays exposed with overlap: the first of four pieces.
 const FIRST_PIECE: f64 = 0.25;
 
-/// Time of a step and its parts, along the slowest stage \[s\].
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+/// Parts of the time of a step along the slowest stage; their sum is the time of the step.
+#[report(Copy, Default)]
 pub struct StepTime {
-    /// Matrix products of layers.
-    pub matrices: f64,
-    /// Attention scores.
-    pub attention: f64,
-    /// Norms, activation functions and sums, which memory bounds.
-    pub elementwise: f64,
-    /// Output layer and loss.
-    pub output: f64,
-    /// Exposed tensor communication.
-    pub tensor: f64,
-    /// Exposed messages between stages.
-    pub pipeline: f64,
-    /// Wait for the pipeline to fill and drain.
-    pub bubble: f64,
-    /// Exposed collectives on gradients and weights.
-    pub data: f64,
-    /// All-to-alls of experts.
-    pub expert: f64,
-    /// Exposed messages of keys and values.
-    pub context: f64,
-    /// Optimizer.
-    pub optimizer: f64,
+    /// Matrix products of layers \[s\].
+    pub matrices_s: f64,
+    /// Attention scores \[s\].
+    pub attention_s: f64,
+    /// Norms, activation functions and sums, which memory bounds \[s\].
+    pub elementwise_s: f64,
+    /// Output layer and loss \[s\].
+    pub output_s: f64,
+    /// Exposed tensor communication \[s\].
+    pub tp_s: f64,
+    /// Exposed messages between stages \[s\].
+    pub pp_s: f64,
+    /// Wait for the pipeline to fill and drain \[s\].
+    pub bubble_s: f64,
+    /// Exposed collectives on gradients and weights \[s\].
+    pub dp_s: f64,
+    /// All-to-alls of experts \[s\].
+    pub ep_s: f64,
+    /// Exposed messages of keys and values \[s\].
+    pub cp_s: f64,
+    /// Optimizer \[s\].
+    pub optimizer_s: f64,
 }
 
 impl StepTime {
     /// Returns all parts with their names.
     pub fn parts(&self) -> [(&'static str, f64); 11] {
         [
-            ("matrix products", self.matrices),
-            ("attention scores", self.attention),
-            ("elementwise operations", self.elementwise),
-            ("output layer", self.output),
-            ("tensor communication", self.tensor),
-            ("pipeline messages", self.pipeline),
-            ("pipeline bubble", self.bubble),
-            ("data communication", self.data),
-            ("expert communication", self.expert),
-            ("context communication", self.context),
-            ("optimizer", self.optimizer),
+            ("matrix products", self.matrices_s),
+            ("attention scores", self.attention_s),
+            ("elementwise operations", self.elementwise_s),
+            ("output layer", self.output_s),
+            ("tensor communication", self.tp_s),
+            ("pipeline messages", self.pp_s),
+            ("pipeline bubble", self.bubble_s),
+            ("data communication", self.dp_s),
+            ("expert communication", self.ep_s),
+            ("context communication", self.cp_s),
+            ("optimizer", self.optimizer_s),
         ]
     }
 
@@ -81,14 +81,14 @@ impl StepTime {
 
     /// Adds `times` times the parts of another time.
     fn add(&mut self, other: &Self, times: f64) {
-        self.matrices += times * other.matrices;
-        self.attention += times * other.attention;
-        self.elementwise += times * other.elementwise;
-        self.output += times * other.output;
-        self.tensor += times * other.tensor;
-        self.pipeline += times * other.pipeline;
-        self.expert += times * other.expert;
-        self.context += times * other.context;
+        self.matrices_s += times * other.matrices_s;
+        self.attention_s += times * other.attention_s;
+        self.elementwise_s += times * other.elementwise_s;
+        self.output_s += times * other.output_s;
+        self.tp_s += times * other.tp_s;
+        self.pp_s += times * other.pp_s;
+        self.ep_s += times * other.ep_s;
+        self.cp_s += times * other.cp_s;
     }
 }
 
@@ -181,18 +181,18 @@ impl Clock<'_> {
         let bytes = tokens * (ELEMENTS * model.hidden as f64 / divided + (activation + heads) / t);
 
         let mut time = StepTime {
-            matrices: (3.0 + again) * product,
-            attention: (1.0 + back + scores_again) * ahead,
-            elementwise: (3.0 + again) * bytes / memory,
-            tensor: self.tensor_of_layer(),
-            context: self.context_of_layer((1.0 + back) * ahead),
+            matrices_s: (3.0 + again) * product,
+            attention_s: (1.0 + back + scores_again) * ahead,
+            elementwise_s: (3.0 + again) * bytes / memory,
+            tp_s: self.tensor_of_layer(),
+            cp_s: self.context_of_layer((1.0 + back) * ahead),
             ..StepTime::default()
         };
         if layout.overlap {
-            time.tensor = (time.tensor - time.matrices).max(FIRST_PIECE * time.tensor);
+            time.tp_s = (time.tp_s - time.matrices_s).max(FIRST_PIECE * time.tp_s);
         }
         if has_experts {
-            time.expert = 4.0 * self.expert_group().all_to_all(gpu, expert_bytes(model, layout) as f64);
+            time.ep_s = 4.0 * self.expert_group().all_to_all(gpu, expert_bytes(model, layout) as f64);
         }
         time
     }
@@ -242,11 +242,11 @@ impl Clock<'_> {
         time.add(&layers[0], dense as f64);
         time.add(&layers[1], mixed as f64);
         let is_hidden = layout.overlap && layout.interleave > 1;
-        time.pipeline = if is_hidden { 0.0 } else { 2.0 * layout.interleave as f64 * self.message() };
+        time.pp_s = if is_hidden { 0.0 } else { 2.0 * layout.interleave as f64 * self.message() };
         if stage + 1 == layout.pp {
             let logits = self.tokens() * model.vocab as f64 / layout.tp as f64;
             let loss = LOGIT * logits / self.gpu.memory_bandwidth.bytes_per_second();
-            time.output = 3.0 * self.operation(2.0 * logits * model.hidden as f64, 0.0) + loss;
+            time.output_s = 3.0 * self.operation(2.0 * logits * model.hidden as f64, 0.0) + loss;
         }
         time
     }
@@ -276,14 +276,14 @@ impl Clock<'_> {
         let mut time = StepTime::default();
         time.add(&stages[slowest], layout.micro_batches(self.model) as f64);
         let others: f64 = totals.iter().sum::<f64>() - totals[slowest];
-        time.bubble = others.max(0.0) / layout.interleave as f64;
-        time.data = self.data(0);
+        time.bubble_s = others.max(0.0) / layout.interleave as f64;
+        time.dp_s = self.data(0);
         if layout.overlap {
             let beside = totals[0];
             let layers = (self.model.layers / layout.pp).max(1) as f64;
-            time.data = (time.data - beside).max(time.data / layers);
+            time.dp_s = (time.dp_s - beside).max(time.dp_s / layers);
         }
-        time.optimizer = self.optimizer(0);
+        time.optimizer_s = self.optimizer(0);
         time
     }
 }

@@ -10,46 +10,36 @@ const STEPS: &str = include_str!("../training/steps.csv");
 /// Published sizes of activations and states \[GiB\].
 const SIZES: &str = include_str!("../training/sizes.csv");
 
-/// Tables of steps with the largest mean and single error \[1\].
-const TABLES: [(&str, f64, f64); 6] = [
-    ("Korthikanti", 0.05, 0.10),
-    ("Megatron-LM", 0.09, 0.15),
-    ("vTrain", 0.12, 0.25),
-    ("MegaScale", 0.12, 0.20),
-    ("H100", 0.12, 0.25),
-    ("Llama 3 405B", 0.15, 0.25),
+/// Tables of steps: name, case, source, expected, and the largest mean and single error \[1\].
+type Table = (&'static str, &'static str, &'static str, &'static str, f64, f64);
+const TABLES: [Table; 6] = [
+    ("Korthikanti", "training/korthikanti", KORTHIKANTI, "eight steps on A100", 0.05, 0.10),
+    ("Megatron-LM", "training/megatron", MEGATRON, "operations a second of ten models on A100", 0.09, 0.15),
+    ("vTrain", "training/vtrain", "measured steps of vTrain (MICRO 2024)", "ten steps on A100, four cards", 0.12, 0.25),
+    ("MegaScale", "training/megascale", MEGASCALE, "four steps on 256 to 12,288 A100", 0.12, 0.20),
+    ("H100", "training/h100", H100, "operations a second of nine models", 0.12, 0.25),
+    ("Llama 3 405B", "training/llama-3-405b", LLAMA, "operations a second of three layouts on H100", 0.15, 0.25),
 ];
+const KORTHIKANTI: &str =
+    "Korthikanti et al., \"Reducing Activation Recomputation in Large Transformer Models\" (2022)";
+const MEGATRON: &str = "Narayanan et al. (SC 2021), table 1; degrees by the authors' script";
+const MEGASCALE: &str = "Megatron-LM's steps in Jiang et al., \"MegaScale\" (NSDI 2024), tables 2 and 3";
+const H100: &str = "Megatron-LM's table of models on H100; micro-batches, ZeRO-1 and overlap are assumed";
+const LLAMA: &str = "Dubey et al., \"The Llama 3 Herd of Models\" (2024), table 4; four chunks a stage are assumed";
 
 pub(super) fn cases() -> Vec<Case> {
-    let korthikanti = "Korthikanti et al., \"Reducing Activation Recomputation in Large Transformer Models\" (2022)";
-    let megatron = "Narayanan et al. (SC 2021), table 1; degrees by the authors' script";
-    vec![
-        Case::new("training/parameters", parameters).source(megatron).expect(
-            "1.7, 3.6, 7.5, 18.4, 39.1, 76.1, 145.6, 310.1, 529.6 and 1008.0 billion parameters",
-            "the last digit",
-        ),
-        Case::new("training/memory", sizes)
-            .source(korthikanti)
-            .expect("activations of four models, stored and computed again, and their states: twelve sizes", "none"),
-        Case::new("training/korthikanti", |_: &Context<'_>| steps("Korthikanti"))
-            .source(korthikanti)
-            .expect("eight steps on A100", "mean 5 %, worst 10 %"),
-        Case::new("training/megatron", |_: &Context<'_>| steps("Megatron-LM"))
-            .source(megatron)
-            .expect("operations a second of ten models on A100", "mean 9 %, worst 15 %"),
-        Case::new("training/vtrain", |_: &Context<'_>| steps("vTrain"))
-            .source("measured steps published with vTrain (Bang et al., MICRO 2024)")
-            .expect("ten steps on nodes of eight A100 with four cards", "mean 12 %, worst 25 %"),
-        Case::new("training/megascale", |_: &Context<'_>| steps("MegaScale"))
-            .source("Megatron-LM's steps in Jiang et al., \"MegaScale\" (NSDI 2024), tables 2 and 3")
-            .expect("four steps of a model of 175 billion parameters on 256 to 12,288 A100", "mean 12 %, worst 20 %"),
-        Case::new("training/h100", |_: &Context<'_>| steps("H100"))
-            .source("Megatron-LM's table of models on H100; micro-batches, ZeRO-1 and overlap are assumed")
-            .expect("operations a second of nine models", "mean 12 %, worst 25 %"),
-        Case::new("training/llama-3-405b", |_: &Context<'_>| steps("Llama 3 405B"))
-            .source("Dubey et al., \"The Llama 3 Herd of Models\" (2024), table 4; four chunks a stage are assumed")
-            .expect("operations a second of three layouts on H100", "mean 15 %, worst 25 %"),
-    ]
+    let published = "1.7, 3.6, 7.5, 18.4, 39.1, 76.1, 145.6, 310.1, 529.6 and 1008.0 billion parameters";
+    let sizes_of = "activations of four models, stored and computed again, and their states: twelve sizes";
+    let mut cases = vec![
+        Case::new("training/parameters", parameters).source(MEGATRON).expect(published, "the last digit"),
+        Case::new("training/memory", sizes).source(KORTHIKANTI).expect(sizes_of, "none"),
+    ];
+    cases.extend(TABLES.iter().map(|table| {
+        let &(_, name, source, expected, mean, worst) = table;
+        let tolerance = format!("mean {:.0} %, worst {:.0} %", 100.0 * mean, 100.0 * worst);
+        Case::new(name, |_: &Context<'_>| steps(table)).source(source).expect(expected, tolerance)
+    }));
+    cases
 }
 
 /// Computes a step from settings with blanks between them.
@@ -103,9 +93,7 @@ fn sizes(_: &Context<'_>) -> Result<Outcome, CaseError> {
 }
 
 /// Compares the steps of one table.
-fn steps(table: &str) -> Result<Outcome, CaseError> {
-    let bounds = TABLES.iter().find(|(name, ..)| *name == table);
-    let &(_, mean_bound, worst_bound) = bounds.ok_or_else(|| format!("no bounds of {table}"))?;
+fn steps(&(table, .., mean_bound, worst_bound): &Table) -> Result<Outcome, CaseError> {
     let (mut errors, mut lines) = (Vec::new(), Vec::new());
     for row in rows(STEPS).filter(|row| row[0] == table) {
         let report = step(row[3], Some(row[2]))?;

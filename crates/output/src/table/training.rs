@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, counted, percent, seconds};
+use super::figures::{Quantity, counted, seconds};
 use super::{Answer, Grid, printable};
 use hayase::columns::Columns;
-use hayase::report::{LayoutRow, StageReport, TrainingLayout, TrainingReport};
+use hayase::report::{LayoutRow, TrainingReport};
+use hayase::training::StageMemory;
 use hayase::units::Bytes;
 
 /// Largest number of stages and of layouts that are listed.
@@ -15,8 +16,9 @@ const LISTED: usize = 16;
 pub fn training(report: &TrainingReport) -> Answer {
     let mut text = Answer::new();
     let gpus = report.layout.gpus;
-    let title = format!("{} on {gpus} GPUs: {}", report.model, words(&report.layout));
+    let title = format!("{} on {gpus} GPUs: {}", report.model, report.layout.words);
     let _ = writeln!(text, "{}\n", printable(&title));
+    let share = |part: f64| format!("{:.1} %", 100.0 * part);
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<15}{value}");
     };
@@ -28,10 +30,10 @@ pub fn training(report: &TrainingReport) -> Answer {
     line("parameters", format!("{}{active}", in_groups(llm.parameters)));
     let flops = |flops: u128| format!("{:.4e} operations", flops as f64);
     line("forward pass", flops(llm.forward_flops));
-    line("step", format!("{}, {} executed", flops(llm.model_flops), flops(llm.hardware_flops)));
+    line("step", format!("{}, {:.4e} executed", flops(llm.model_flops), llm.hardware_flops as f64));
     line("micro-batches", report.layout.micro_batches.to_string());
     if let (Some(step), Some(mfu), Some(hfu), Some(bound)) = (llm.step_s, llm.mfu, llm.hfu, &report.bound) {
-        line("time", format!("{} predicted, MFU {}, HFU {}", seconds(step), percent(mfu), percent(hfu)));
+        line("time", format!("{} predicted, MFU {}, HFU {}", seconds(step), share(mfu), share(hfu)));
         line("bound by", bound.clone());
     }
     if let (Some(fits), Some(usable)) = (report.fits, report.usable_b) {
@@ -58,20 +60,6 @@ pub fn training(report: &TrainingReport) -> Answer {
     text
 }
 
-/// Returns a layout in words.
-fn words(layout: &TrainingLayout) -> String {
-    let mut words = format!("tp={} pp={} dp={}", layout.tp, layout.pp, layout.dp);
-    let degrees = [("cp", layout.cp), ("ep", layout.ep), ("interleave", layout.interleave)];
-    for (name, degree) in degrees.into_iter().filter(|(_, degree)| *degree > 1) {
-        let _ = write!(words, " {name}={degree}");
-    }
-    let _ = write!(words, " micro={} recompute={}", layout.micro, layout.recompute);
-    if layout.zero > 0 {
-        let _ = write!(words, " zero={}", layout.zero);
-    }
-    if layout.sequence_parallel { words + " sequence_parallel" } else { words }
-}
-
 /// Returns an integer with commas between groups of three digits.
 fn in_groups(value: u128) -> String {
     let digits = value.to_string();
@@ -91,13 +79,13 @@ fn bytes(value: u128) -> String {
 }
 
 /// Writes the memory of stages by kind: all, or the first, one in the middle and the last.
-fn write_stages(text: &mut Answer, stages: &[StageReport]) {
+fn write_stages(text: &mut Answer, stages: &[StageMemory]) {
     let middle = stages.len() / 2;
     let shown = |at: usize| stages.len() <= LISTED || at < 2 || at == middle || at + 1 == stages.len();
     let stages = stages.iter().enumerate().filter(|(at, _)| shown(*at)).map(|(_, stage)| stage);
     text.push_str("\n");
     text.title("Memory of a GPU");
-    let columns = Columns::<StageReport>::new()
+    let columns = Columns::<StageMemory>::new()
         .id("stage", |stage| stage.stage)
         .count("layers", |stage| stage.layers)
         .words("parameters", |stage| counted(stage.parameters as f64))
@@ -135,19 +123,7 @@ fn write_communication(text: &mut Answer, report: &TrainingReport) {
 /// Writes the parts of the time of a step.
 fn write_time(text: &mut Answer, report: &TrainingReport) {
     let (Some(time), Some(step)) = (&report.time, report.llm.step_s) else { return };
-    let parts = [
-        ("matrix products", time.matrices_s),
-        ("attention scores", time.attention_s),
-        ("elementwise", time.elementwise_s),
-        ("output layer", time.output_s),
-        ("tensor communication", time.tp_s),
-        ("pipeline messages", time.pp_s),
-        ("pipeline bubble", time.bubble_s),
-        ("data communication", time.dp_s),
-        ("expert communication", time.ep_s),
-        ("context communication", time.cp_s),
-        ("optimizer", time.optimizer_s),
-    ];
+    let parts = time.parts();
     text.push_str("\n");
     text.title("Time of a step on its slowest stage");
     let columns = Columns::<(&str, f64)>::new()
@@ -162,7 +138,7 @@ fn write_layouts(text: &mut Answer, title: &str, rows: &[LayoutRow]) {
     text.push_str("\n");
     text.title(title);
     let columns = Columns::<LayoutRow>::new()
-        .words("layout", |row| words(&row.layout))
+        .text("layout", |row| &row.layout.words)
         .time("step", |row| row.step_s)
         .part("MFU", |row| row.mfu)
         .quantity("memory", Quantity::Bytes, |row| row.memory_b as f64);

@@ -365,7 +365,7 @@ def llm(
         `zero`, `sequence_parallel`, `overlap`.
 
     >>> llm("llm:layers=96,hidden=12288")["llm"]["parameters"]
-    174598053888
+    174615822336
     >>> llm("gpt-3-175b", machine="a100-8x200g", gpus=512)["fits"]
     True
     """
