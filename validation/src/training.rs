@@ -81,7 +81,7 @@ fn sizes(_: &Context<'_>) -> Result<Outcome, CaseError> {
         let norms = 18.0 * 2.0 * hidden * bare.stages[0].layers as f64 / bare.layout.tp as f64;
         let values = [
             ("activations", 2, stored.llm.first_stage.activation_b as f64),
-            ("activations, scores and norms again", 3, again.llm.first_stage.activation_b as f64),
+            ("activations, selective", 3, again.llm.first_stage.activation_b as f64),
             ("states", 4, bare.llm.first_stage.state_b as f64 - norms),
         ];
         for (what, column, got) in values {
