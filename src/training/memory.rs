@@ -1,7 +1,7 @@
 //! Memory of a GPU: weights, gradients, optimizer and activations, as exact integers.
 //!
-//! Mixed precision with Adam has 18 B a parameter: 2 of the weight, 4 of the gradient, 12 of the optimizer. ZeRO divides
-//! them over data-parallel GPUs. A layer stores `s b h (10 + 24/t + 5 a s / (h t))` bytes of a micro-batch.
+//! Mixed precision with Adam has 18 B a parameter: 2 of the weight, 4 of the gradient, 12 of the optimizer. ZeRO
+//! divides them over data-parallel GPUs. A layer stores `s b h (10 + 24/t + 5 a s / (h t))` bytes of a micro-batch.
 //! Source: Korthikanti et al. (2022), equations 1 to 6; Rajbhandari et al., "ZeRO" (SC 2020).
 
 use super::layout::Layout;
