@@ -86,7 +86,7 @@ fn sizes(_: &Context<'_>) -> Result<Outcome, CaseError> {
         ];
         for (what, column, got) in values {
             let what = format!("{} {what} [GiB]", row[0]);
-            points.push(Point { what: what.into(), expected: number(row[column])?, got: got / GIB });
+            points.push(Point { what, expected: number(row[column])?, got: got / GIB });
         }
     }
     Ok(judge(&points, 0.0, false))
