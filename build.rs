@@ -1,4 +1,4 @@
-//! Lists the files that `-t`, `-p`, `-m`, `--preset` and `--measured` name: all files of their folders, built
+//! Lists the files that `-t`, `-p`, `-m`, `--preset`, `--measured` and `llm` name: all files of their folders, built
 //! into the program.
 
 use std::fmt::Write;
@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders, each with the constant that lists its files.
-const FOLDERS: [(&str, &str); 6] = [
+const FOLDERS: [(&str, &str); 7] = [
     ("topologies", "TOPOLOGIES"),
     ("machines", "MACHINES"),
+    ("models", "MODELS"),
     ("patterns", "PATTERN_FILES"),
     ("presets", "PRESETS"),
     ("measured", "MEASURED"),

@@ -57,6 +57,8 @@ pub mod study;
 pub mod system;
 #[cfg(feature = "simulator")]
 pub mod trace;
+#[cfg(feature = "simulator")]
+pub mod training;
 
 pub use hayase_core::*;
 #[cfg(all(feature = "simulator", not(test)))]

@@ -17,6 +17,7 @@ mod sample;
 mod schedule;
 mod schema;
 mod skip;
+mod training;
 pub mod variation;
 pub mod whatif;
 
@@ -57,6 +58,9 @@ pub use schedule::{
 };
 pub(crate) use schema::find;
 pub use schema::schema;
+pub use training::{
+    FirstStage, LayoutRow, LayoutSearch, SCHEMA as TRAINING_SCHEMA, TrainingLayout, TrainingReport, TrainingStep,
+};
 
 /// Version of the JSON format of [`Report`].
 pub const SCHEMA: &str = "hayase-report-1";

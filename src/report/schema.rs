@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Returns the JSON schema of all reports: `$defs` has `Report` (of a pattern), `ReplayReport`, `JobsReport`,
 /// `FarmReport`, `WhatIfReport`, `Comparison`, `Accuracy`, `MeasuredReport`, `Throughput`, `BestThroughput`,
-/// `ScheduleReport` and `OperationComparison`, with all types that they contain.
+/// `ScheduleReport`, `OperationComparison` and `TrainingReport`, with all types that they contain.
 pub fn schema() -> &'static str {
     include_str!("schema.json")
 }
@@ -63,6 +63,7 @@ mod tests {
     use super::super::whatif::WhatIfReport;
     use super::super::{
         Accuracy, Comparison, FarmReport, JobsReport, MeasuredReport, OperationComparison, Report, ScheduleReport,
+        TrainingReport,
     };
     use super::Value;
     use crate::steady::{BestThroughput, Throughput};
@@ -83,6 +84,7 @@ mod tests {
             generator.subschema_for::<BestThroughput>(),
             generator.subschema_for::<ScheduleReport>(),
             generator.subschema_for::<OperationComparison>(),
+            generator.subschema_for::<TrainingReport>(),
         ];
         let definitions = generator.take_definitions(true);
         let schema = json!({

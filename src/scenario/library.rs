@@ -1,5 +1,5 @@
-//! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/`
-//! and `presets/`, built into the program (`build.rs`). The algorithms of collectives are patterns, too,
+//! Named topologies, machines, patterns, presets and models: every file of `topologies/`, `machines/`, `patterns/`,
+//! `presets/` and `models/`, built into the program (`build.rs`). The algorithms of collectives are patterns, too,
 //! whose texts are generated.
 
 use std::sync::LazyLock;
@@ -19,6 +19,8 @@ pub enum Shelf {
     Patterns,
     /// The folder `presets/`.
     Presets,
+    /// The folder `models/`: models of training steps, which no scenario takes.
+    Models,
 }
 
 /// A named partial scenario.
@@ -81,6 +83,7 @@ impl Shelf {
             Self::Machines => MACHINES,
             Self::Patterns => &PATTERNS,
             Self::Presets => PRESETS,
+            Self::Models => MODELS,
         }
     }
 
@@ -108,9 +111,10 @@ impl Shelf {
             let numbers =
                 self.example_with_numbers(name).map(|example| format!("numbers of your own: \"{example}\"; "));
             let meant = [near, numbers].into_iter().flatten().collect::<String>();
+            let list = if self == Self::Models { "list models".to_owned() } else { format!("{word} list") };
             Diagnostic::new("unknown-name", format!("unknown {word} `{name}`"))
                 .label("not built in, and no such file")
-                .help(format!("{meant}`hayase {word} list` shows all"))
+                .help(format!("{meant}`hayase {list}` shows all"))
         })
     }
 
@@ -144,6 +148,7 @@ impl Shelf {
             Self::Machines => "machine",
             Self::Patterns => "pattern",
             Self::Presets => "preset",
+            Self::Models => "model",
         }
     }
 
@@ -153,7 +158,7 @@ impl Shelf {
             Self::Topologies => Some("topology"),
             Self::Machines => Some("node"),
             Self::Patterns => Some("workload"),
-            Self::Presets => None,
+            Self::Presets | Self::Models => None,
         }
     }
 
@@ -169,6 +174,7 @@ impl Shelf {
             Self::Machines => matches!(key, "node" | "link" | "collectives" | "topology" | "routing"),
             Self::Patterns => key == "workload" || !is_run && !matches!(key, "node" | "topology" | "link" | "routing"),
             Self::Presets => true,
+            Self::Models => false,
         }
     }
 }
@@ -195,6 +201,8 @@ mod tests {
         assert_eq!(machines, folder("machines"));
         let presets: BTreeSet<String> = Shelf::Presets.names().map(|name| format!("{name}.toml")).collect();
         assert_eq!(presets, folder("presets"));
+        let models: BTreeSet<String> = Shelf::Models.names().map(|name| format!("{name}.toml")).collect();
+        assert_eq!(models, folder("models"));
         let texts = PATTERN_FILES.iter().map(|named| format!("{}.toml", named.name));
         let files = FILES.iter().map(|(name, _)| (*name).to_owned());
         assert_eq!(texts.chain(files).collect::<BTreeSet<_>>(), folder("patterns"));
@@ -202,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_named_thing_says_what_it_is() {
-        for shelf in [Shelf::Topologies, Shelf::Machines, Shelf::Patterns, Shelf::Presets] {
+        for shelf in [Shelf::Topologies, Shelf::Machines, Shelf::Patterns, Shelf::Presets, Shelf::Models] {
             for named in shelf.all() {
                 let description = named.description();
                 assert!(description.len() > 10, "{}: {description:?}", named.name);

@@ -55,7 +55,7 @@ impl Part {
             Self::Named { shelf: Shelf::Presets, .. } => 0,
             Self::File(_) | Self::Text { .. } => 1,
             Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
-            Self::Named { shelf: Shelf::Patterns, .. } | Self::Job { .. } => 3,
+            Self::Named { shelf: Shelf::Patterns | Shelf::Models, .. } | Self::Job { .. } => 3,
             Self::Over { .. } | Self::Choice { .. } | Self::Option { .. } | Self::Slow { .. } => 4,
             Self::Set { .. } => 5,
         }
@@ -591,7 +591,7 @@ impl Texts {
         match shelf {
             Shelf::Topologies => self.links.topology(name, &mut table),
             Shelf::Machines => self.links.machine(name),
-            Shelf::Patterns | Shelf::Presets => {}
+            Shelf::Patterns | Shelf::Presets | Shelf::Models => {}
         }
         Some(table)
     }

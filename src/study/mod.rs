@@ -11,5 +11,6 @@ pub mod plan;
 mod runs;
 pub mod schedule;
 pub mod sweep;
+pub mod training;
 
 pub use amount::{Amount, Unit};

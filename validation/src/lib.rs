@@ -27,6 +27,7 @@ mod paper;
 mod setup;
 mod simulators;
 mod steady;
+mod training;
 
 use std::fmt;
 
@@ -200,6 +201,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(packet_models::cases());
     cases.extend(accuracy::cases());
     cases.extend(measured::cases());
+    cases.extend(training::cases());
     cases.extend(paper::cases());
     cases.extend(loggps::cases());
     cases.extend(farm::cases());

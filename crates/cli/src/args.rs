@@ -11,6 +11,7 @@ use super::catalog::{ListVerb, ShowArgs};
 use super::check::CheckArgs;
 use super::compare::CompareArgs;
 use super::init::InitArgs;
+use super::llm::LlmArgs;
 use super::machine::MachineVerb;
 use super::man::{CompletionsArgs, GenerateVerb, ManArgs};
 use super::master_slave::args::MasterSlaveArgs;
@@ -83,7 +84,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("Simulate", &["run", "rates", "throughput", "schedule"]),
     ("Compare", &["compare", "sweep", "whatif", "accuracy"]),
     ("Fabrics", &["list", "show", "topology"]),
-    ("Programs", &["replay", "predict", "master-slave", "program", "trace", "calibrate", "measure"]),
+    ("Programs", &["llm", "replay", "predict", "master-slave", "program", "trace", "calibrate", "measure"]),
     ("Record and advise", &["record", "wrap", "advise"]),
     ("More", &["init", "check", "validate", "bench", "generate"]),
 ];
@@ -134,6 +135,8 @@ pub enum Verb {
     Throughput(InOurWords<ThroughputArgs>),
     /// Schedule a collective operation near its best possible time, beside the usual algorithms.
     Schedule(Box<InOurWords<ScheduleArgs>>),
+    /// Compute a training step of a language model in closed form: operations, memory, communication, time.
+    Llm(Box<InOurWords<LlmArgs>>),
     /// Predict the run time of a program from data sets that were measured once.
     Predict(Box<InOurWords<PredictArgs>>),
     /// Make, show and extend the data sets of a prediction: program data and computation data.
@@ -159,10 +162,10 @@ pub enum Verb {
     /// Print the JSON schema of scenario files, for editors.
     #[command(hide = true)]
     Schema,
-    /// List the named topologies, patterns, machines, presets or rules of advice.
+    /// List the named topologies, patterns, machines, presets, models or rules of advice.
     #[command(subcommand)]
     List(InOurWords<ListVerb>),
-    /// Show a named topology, pattern, machine, preset or rule, or the fabric or messages of a file.
+    /// Show a named topology, pattern, machine, preset, model or rule, or the fabric or messages of a file.
     Show(InOurWords<ShowArgs>),
     /// Show, draw and compare fabrics, or write their forwarding tables.
     #[command(subcommand)]

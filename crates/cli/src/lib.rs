@@ -29,6 +29,7 @@ mod interrupt;
 mod lines;
 mod listing;
 mod lists;
+mod llm;
 mod machine;
 mod man;
 mod master_slave;
@@ -140,6 +141,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Accuracy(args) => accuracy::accuracy(args, voice),
         Verb::Sweep(args) => sweep::sweep(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
+        Verb::Llm(args) => llm::llm(args, voice),
         Verb::Throughput(args) => throughput::throughput(args, voice),
         Verb::Schedule(args) => schedule::schedule(args, voice),
         Verb::Calibrate(args) => calibrate::calibrate(args, voice),
@@ -255,7 +257,7 @@ mod tests {
         // Commands whose purpose is one output, and options that take lists, have their own texts.
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "generate man", "trace convert", "program extend", "sweep"].contains(&verb),
-            "machine" => ["accuracy", "compare"].contains(&verb),
+            "machine" => ["accuracy", "compare", "llm"].contains(&verb),
             "transport" => verb == "compare",
             "routing" => ["accuracy", "compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "size" => ["accuracy", "schedule"].contains(&verb),
@@ -296,6 +298,7 @@ mod tests {
             "rates",
             "throughput",
             "schedule",
+            "llm",
             "predict",
             "program fold",
             "program show",
@@ -308,6 +311,7 @@ mod tests {
             "list patterns",
             "list machines",
             "list presets",
+            "list models",
             "list rules",
             "show",
             "topology list",

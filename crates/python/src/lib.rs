@@ -57,6 +57,12 @@ fn presets() -> Vec<(&'static str, String)> {
     named(Shelf::Presets)
 }
 
+/// Returns the named models of training steps.
+#[pyfunction]
+fn models() -> Vec<(&'static str, String)> {
+    named(Shelf::Models)
+}
+
 /// Returns the names of programs by rule.
 #[pyfunction]
 fn rules() -> Vec<&'static str> {
@@ -98,6 +104,7 @@ fn _hayase(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(patterns, module)?,
         wrap_pyfunction!(machines, module)?,
         wrap_pyfunction!(presets, module)?,
+        wrap_pyfunction!(models, module)?,
         wrap_pyfunction!(rows::message_rows, module)?,
         wrap_pyfunction!(rules, module)?,
         wrap_pyfunction!(toml, module)?,

@@ -23,11 +23,12 @@ create_exception!(
 );
 
 /// Lists of names: the command of the program and the function in Python.
-const LISTS: [(&str, &str); 4] = [
+const LISTS: [(&str, &str); 5] = [
     ("`hayase topology list`", "`hayase.topologies()`"),
     ("`hayase pattern list`", "`hayase.patterns()`"),
     ("`hayase machine list`", "`hayase.machines()`"),
     ("`hayase preset list`", "`hayase.presets()`"),
+    ("`hayase list models`", "`hayase.models()`"),
 ];
 
 /// Replaces options of the command line by the arguments of Python: `cpu_speed` for `--cpu-speed`.

@@ -27,11 +27,12 @@ Compare:
   accuracy      Compare flow models with packet simulation over many cases
 
 Fabrics:
-  list          List the named topologies, patterns, machines, presets or rules of advice
-  show          Show a named topology, pattern, machine, preset or rule, or the fabric or messages of a file
+  list          List the named topologies, patterns, machines, presets, models or rules of advice
+  show          Show a named topology, pattern, machine, preset, model or rule, or the fabric or messages of a file
   topology      Show, draw and compare fabrics, or write their forwarding tables
 
 Programs:
+  llm           Compute a training step of a language model in closed form
   replay        Replay a recorded program on other nodes or another network
   predict       Predict the run time of a program from data sets that were measured once
   master-slave  Predict the run time of a master/slave program from a few executed tasks

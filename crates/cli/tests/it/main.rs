@@ -27,6 +27,7 @@ mod kinds;
 mod known_answers;
 mod late;
 mod lists;
+mod llm;
 mod master_slave;
 mod matches;
 mod measure;

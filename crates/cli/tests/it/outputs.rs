@@ -47,6 +47,9 @@ fn what_is_printed_as_json_reads_as_json_whatever_the_verb() {
         "machine show myrinet",
         "preset list",
         "preset show mfs",
+        "list models",
+        "show mixtral-8x7b",
+        "llm mixtral-8x7b -m h100-8x400g --search",
         "advise x.goal -m ./nodes.toml",
         "explain",
         "explain A001",
@@ -89,6 +92,7 @@ fn rows_are_printed_as_csv_and_what_is_no_rows_says_what_to_do() {
         ("replay x.goal", "-o ranks.csv"),
         ("machine show myrinet", "it is no table"),
         ("trace info x.goal", "trace sites"),
+        ("llm gpt-3-175b", "--format json"),
         ("advise x.goal", "-o x.html"),
     ] {
         let text = said(&desk, &format!("{words} --format csv"), 2);

@@ -26,6 +26,7 @@ mod schedule;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod training;
 mod whatif;
 mod written;
 
@@ -49,6 +50,7 @@ pub use replay::replay;
 pub use run::{failed, run};
 pub use schedule::{operation, schedule};
 pub use sweep::{best, sensitivity};
+pub use training::training;
 pub use whatif::whatif;
 
 /// Returns a line on a run that ended early, with the time from which nothing moved; `None` for a complete

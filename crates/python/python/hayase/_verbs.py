@@ -346,6 +346,37 @@ def schedule(
         return Schedule(answer, json.loads(path.read_bytes())["messages"] if plan else None)
 
 
+def llm(
+    model: str | os.PathLike[str],
+    *,
+    machine: str | os.PathLike[str] | None = None,
+    gpus: int | None = None,
+    search: bool = False,
+    progress: Progress = None,
+    threads: int | None = None,
+    **settings: Any,
+) -> Answer:
+    """Returns operations, memory, communication and, on a machine, time of a training step in closed form.
+
+    model: a name ("gpt-3-175b"), a name with settings, a TOML file, or "llm:layers=96,hidden=12288".
+    machine: a name or a TOML file with a [gpu] table.
+    search: rank all layouts that fit.
+    settings: `tp`, `pp`, `dp`, `cp`, `ep`, `micro`, `batch`, `sequence`, `interleave`, `schedule`, `recompute`,
+        `zero`, `sequence_parallel`, `overlap`.
+
+    >>> llm("llm:layers=96,hidden=12288")["llm"]["parameters"]
+    174615822336
+    >>> llm("gpt-3-175b", machine="a100-8x200g", gpus=512)["fits"]
+    True
+    """
+    call = Call("llm", Scenario(None, None))
+    call.words.append(os.fspath(model))
+    call.option("machine", None if machine is None else os.fspath(machine)).option("gpus", gpus).option("search", search)
+    for key, value in settings.items():
+        call.option(key, "false" if value is False else value)
+    return call.shown(progress, threads)
+
+
 def bounds(topology: Any, pattern: Any, **settings: Unpack[Settings]) -> dict[str, Any]:
     """Returns lower bounds of the makespan [s]: injection, busiest link, bisection, critical path, and the optimum.
 
@@ -652,6 +683,11 @@ def patterns() -> dict[str, str]:
 def machines() -> dict[str, str]:
     """Returns the named machines, with their descriptions."""
     return dict(_hayase.machines())
+
+
+def models() -> dict[str, str]:
+    """Returns the named models of training steps, with their descriptions."""
+    return dict(_hayase.models())
 
 
 def presets() -> dict[str, str]:

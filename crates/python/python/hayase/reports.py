@@ -153,6 +153,30 @@ class Carried(TypedDict):
     bytes: int
 
 
+class Collectives(TypedDict):
+    """Collectives of one parallelism."""
+
+    #: Number of collectives.
+    collectives: int
+    #: Bytes of all of them [B].
+    bytes: int
+
+
+class Communication(TypedDict):
+    """Communication of a GPU in a step. Bytes are the number of operations times the size of one as NCCL counts it."""
+
+    #: Tensor parallelism.
+    tp: Collectives
+    #: Messages of a middle stage, in both directions.
+    pp: Sends
+    #: Gradients and weights.
+    dp: Collectives
+    #: All-to-alls of experts.
+    ep: Collectives
+    #: Keys and values of context parallelism.
+    cp: Sends
+
+
 class ComparedJob(TypedDict):
     """Job, summarized over the runs of a row."""
 
@@ -459,6 +483,19 @@ class FaultsReport(TypedDict):
     without_way: list[str]
 
 
+class FirstStage(TypedDict):
+    """Memory of a GPU of the first stage."""
+
+    #: Number of parameters.
+    parameters: int
+    #: Weights, gradients and optimizer [B].
+    state_B: int
+    #: Activations of a layer and micro-batch [B].
+    activation_layer_B: int
+    #: Activations that are held at the peak [B].
+    activation_B: int
+
+
 class Gridlock(TypedDict):
     """Cycle of packets that wait for each other."""
 
@@ -622,6 +659,32 @@ class LateRank(TypedDict):
     as_it_sent_s: float
     #: Part of `waited_for_s` because it waited itself. In the rest of the time its messages were under way.
     as_it_waited_s: float
+
+
+class LayoutRow(TypedDict):
+    """Layout that fits, with its time and memory."""
+
+    #: Layout.
+    layout: TrainingLayout
+    #: Time of a step [s].
+    step_s: float
+    #: Model operations over those of the GPUs' peak in the time of the step.
+    mfu: float
+    #: Largest memory of a GPU [B].
+    memory_B: int
+
+
+class LayoutSearch(TypedDict):
+    """Result of a search for layouts."""
+
+    #: Number of layouts that fit.
+    fitting: int
+    #: Fastest layouts, at most 20.
+    fastest: list[LayoutRow]
+    #: Layouts to which no other is superior in time and memory, fastest first.
+    pareto: list[LayoutRow]
+    #: Reason in words why the second layout is slower than the first.
+    second: NotRequired[str | None]
 
 
 class LeftOut(TypedDict):
@@ -1379,6 +1442,15 @@ class SeedStatistics(TypedDict):
     interval_s: NotRequired[list[float] | None]
 
 
+class Sends(TypedDict):
+    """Messages of one parallelism."""
+
+    #: Number of messages.
+    sends: int
+    #: Bytes of all of them [B].
+    bytes: int
+
+
 class Sensitivity(TypedDict):
     """Predicted times over one parameter."""
 
@@ -1439,8 +1511,56 @@ class Spread(TypedDict):
     part: float
 
 
+class StageMemory(TypedDict):
+    """Memory of a GPU of one stage."""
+
+    #: Stage.
+    stage: int
+    #: Number of layers.
+    layers: int
+    #: Number of parameters.
+    parameters: int
+    #: Weights [B].
+    weights_B: int
+    #: Gradients [B].
+    gradients_B: int
+    #: States of the optimizer [B].
+    optimizer_B: int
+    #: Activations that are held at the peak [B].
+    activation_B: int
+    #: Sum of all kinds [B].
+    memory_B: int
+
+
 #: Status of a run at its end.
 Status: TypeAlias = "Literal['complete'] | Literal['interrupted'] | Literal['deadlocked'] | Literal['undone']"
+
+
+class StepTime(TypedDict):
+    """Parts of the time of a step along the slowest stage; their sum is the time of the step."""
+
+    #: Matrix products of layers [s].
+    matrices_s: float
+    #: Attention scores [s].
+    attention_s: float
+    #: Norms, activation functions and sums, which memory bounds [s].
+    elementwise_s: float
+    #: Output layer and loss [s].
+    output_s: float
+    #: Exposed tensor communication [s].
+    tp_s: float
+    #: Exposed messages between stages [s].
+    pp_s: float
+    #: Wait for the pipeline to fill and drain [s].
+    bubble_s: float
+    #: Exposed collectives on gradients and weights [s].
+    dp_s: float
+    #: All-to-alls of experts [s].
+    ep_s: float
+    #: Exposed messages of keys and values [s].
+    cp_s: float
+    #: Optimizer [s].
+    optimizer_s: float
 
 
 class Stopped(TypedDict):
@@ -1473,6 +1593,93 @@ class Throughput(TypedDict):
     mean_load: dict[str, float]
     #: Link with the largest load.
     bottleneck: Bottleneck | None
+
+
+class TrainingLayout(TypedDict):
+    """Layout of a model on GPUs."""
+
+    #: Layout in words: `tp=8 pp=8 dp=16 micro=1 recompute=selective`.
+    words: str
+    #: Number of GPUs.
+    gpus: int
+    #: Degree of tensor parallelism.
+    tp: int
+    #: Number of pipeline stages.
+    pp: int
+    #: Degree of data parallelism.
+    dp: int
+    #: Degree of context parallelism.
+    cp: int
+    #: Degree of expert parallelism.
+    ep: int
+    #: Number of sequences of a micro-batch.
+    micro: int
+    #: Number of micro-batches of a step.
+    micro_batches: int
+    #: Number of chunks of layers of a stage.
+    interleave: int
+    #: Order of forward and backward passes: `1f1b` or `gpipe`.
+    schedule: str
+    #: True if sequences are divided where tensors are not.
+    sequence_parallel: bool
+    #: Recomputed part of the forward pass: `none`, `selective` or `full`.
+    recompute: str
+    #: Stage of ZeRO.
+    zero: int
+
+
+class TrainingReport(TypedDict):
+    """Operations, memory, communication and time of a training step in closed form."""
+
+    #: Version of the JSON format: `hayase-llm-1`.
+    schema: str
+    #: Model as it was asked for.
+    model: str
+    #: Machine, if one was asked for.
+    machine: NotRequired[str | None]
+    #: Layout on the GPUs; of a search the fastest.
+    layout: TrainingLayout
+    #: Figures of the step.
+    llm: TrainingStep
+    #: Memory of a GPU of each stage.
+    stages: list[StageMemory]
+    #: Parts of the time of a step, with a machine.
+    time: NotRequired[StepTime | None]
+    #: Largest part of the time, in words.
+    bound: NotRequired[str | None]
+    #: True if all stages fit into the memory of a GPU, with a machine.
+    fits: NotRequired[bool | None]
+    #: Memory of a GPU that a layout can use [B], with a machine.
+    usable_B: NotRequired[int | None]
+    #: Layouts that fit, nearest first, if this one does not.
+    nearest: NotRequired[list[LayoutRow] | None]
+    #: Result of a search.
+    search: NotRequired[LayoutSearch | None]
+
+
+class TrainingStep(TypedDict):
+    """Figures of a training step. Operations are those of all GPUs, bytes those of one GPU of the first stage."""
+
+    #: Number of parameters.
+    parameters: int
+    #: Number of parameters that a token meets, with `top_k` experts of each layer.
+    active_parameters: int
+    #: Operations of the forward pass.
+    forward_flops: int
+    #: Operations that the step needs: three times the forward pass.
+    model_flops: int
+    #: Operations that the step executes, with those that are computed again.
+    hardware_flops: int
+    #: Memory of a GPU of the first stage.
+    first_stage: FirstStage
+    #: Communication of a GPU of the first stage in a step.
+    communication: Communication
+    #: Time of the step [s], with a machine.
+    step_s: NotRequired[float | None]
+    #: Model operations over those of the GPUs' peak in the time of the step, with a machine.
+    mfu: NotRequired[float | None]
+    #: Hardware operations over those of the GPUs' peak in the time of the step, with a machine.
+    hfu: NotRequired[float | None]
 
 
 class Utilisation(TypedDict):

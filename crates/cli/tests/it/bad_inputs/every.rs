@@ -33,6 +33,7 @@ accuracy: -t fabric.toml -p messages.csv --seeds 1
 sweep: plan.toml -o out
 rates: -t fabric.toml -p messages.csv
 throughput: -t torus-4x4
+llm: gpt-3-175b -m a100-8x200g
 predict: --program a.prog --computation a.comp -m myrinet
 program fold: ti.txt -o b.prog -o b.comp
 program show: a.prog
