@@ -20,6 +20,7 @@
 //!
 //! Source: NCCL 2.30.7, `src/graph/tuning.cc`, `src/enqueue.cc`.
 
+pub mod algorithms;
 mod bandwidth;
 mod constants;
 mod system;

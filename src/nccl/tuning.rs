@@ -193,7 +193,8 @@ impl<'a> Tuning<'a> {
         let graph = self.system.graph(algorithm).filter(|_| self.may(algorithm, protocol))?;
         let bandwidth_gbps = self.bandwidth(graph, algorithm, protocol);
         let latency_us = self.latency(graph, algorithm, protocol);
-        Some(Entry { algorithm, protocol, latency_us, bandwidth_gbps })
+        // Nodes of one GPU have nothing to copy in their switch.
+        (bandwidth_gbps > 0.0).then_some(Entry { algorithm, protocol, latency_us, bandwidth_gbps })
     }
 
     /// Returns the bandwidth of long operations: the bus bandwidth, times ranks by steps for rings and NVLS, halved for
@@ -256,9 +257,13 @@ impl<'a> Tuning<'a> {
         hop_between(hop, protocol, self.system.is_before_2_28_9()) + times * *self.system.net_latency_us
     }
 
-    /// Returns the latency of the start: all of it but the hops \[us\].
-    pub fn start(&self, algorithm: Algorithm, protocol: Protocol) -> f64 {
-        base_latency(algorithm, protocol)
+    /// Returns the latency that the messages of an algorithm do not have: its start, and for NVLS the switch \[us\].
+    pub fn start_us(&self, algorithm: Algorithm, protocol: Protocol) -> f64 {
+        let switch = match algorithm {
+            Algorithm::Nvls | Algorithm::NvlsTree => self.hop_inside(algorithm, protocol),
+            _ => 0.0,
+        };
+        base_latency(algorithm, protocol) + switch
     }
 
     /// Returns the time of an empty operation \[us\].

@@ -15,6 +15,7 @@ use super::machine::MachineVerb;
 use super::man::{CompletionsArgs, GenerateVerb, ManArgs};
 use super::master_slave::args::MasterSlaveArgs;
 use super::measure::{AgentArgs, MeasureVerb};
+use super::nccl::NcclArgs;
 use super::pattern::PatternVerb;
 use super::predict::args::PredictArgs;
 use super::preset::PresetVerb;
@@ -80,7 +81,7 @@ pub struct Cli {
 
 /// Commands listed in the help, in groups by purpose.
 pub(super) const GROUPS: [(&str, &[&str]); 6] = [
-    ("Simulate", &["run", "rates", "throughput", "schedule"]),
+    ("Simulate", &["run", "rates", "throughput", "schedule", "nccl"]),
     ("Compare", &["compare", "sweep", "whatif", "accuracy"]),
     ("Fabrics", &["list", "show", "topology"]),
     ("Programs", &["replay", "predict", "master-slave", "program", "trace", "calibrate", "measure"]),
@@ -134,6 +135,8 @@ pub enum Verb {
     Throughput(InOurWords<ThroughputArgs>),
     /// Schedule a collective operation near its best possible time, beside the usual algorithms.
     Schedule(Box<InOurWords<ScheduleArgs>>),
+    /// Show the algorithm and protocol that NCCL takes for a collective, by size, and its time on a fabric.
+    Nccl(InOurWords<NcclArgs>),
     /// Predict the run time of a program from data sets that were measured once.
     Predict(Box<InOurWords<PredictArgs>>),
     /// Make, show and extend the data sets of a prediction: program data and computation data.
