@@ -244,26 +244,17 @@ impl<'a> Tuning<'a> {
     }
 
     /// Returns the latency of a hop inside a node \[us\].
-    pub fn hop_inside(&self, algorithm: Algorithm, protocol: Protocol) -> f64 {
+    fn hop_inside(&self, algorithm: Algorithm, protocol: Protocol) -> f64 {
         let hop = self.system.graph(algorithm).map(|graph| graph.intra).unwrap_or_default();
         hop_inside(hop, algorithm, protocol)
     }
 
     /// Returns the latency of a hop between nodes: that of the network and that of the card, which comes twice with
     /// Simple, for the flush \[us\]. Nodes of one GPU have the hop of trees.
-    pub fn hop_between(&self, algorithm: Algorithm, protocol: Protocol) -> f64 {
+    fn hop_between(&self, algorithm: Algorithm, protocol: Protocol) -> f64 {
         let hop = if self.ranks == self.nodes { Algorithm::Tree } else { algorithm };
         let times = if protocol == Protocol::Simple { 2.0 } else { 1.0 };
         hop_between(hop, protocol, self.system.is_before_2_28_9()) + times * *self.system.net_latency_us
-    }
-
-    /// Returns the latency that the messages of an algorithm do not have: its start, and for NVLS the switch \[us\].
-    pub fn start_us(&self, algorithm: Algorithm, protocol: Protocol) -> f64 {
-        let switch = match algorithm {
-            Algorithm::Nvls | Algorithm::NvlsTree => self.hop_inside(algorithm, protocol),
-            _ => 0.0,
-        };
-        base_latency(algorithm, protocol) + switch
     }
 
     /// Returns the time of an empty operation \[us\].

@@ -62,7 +62,8 @@ mod tests {
     use super::super::replay::ReplayReport;
     use super::super::whatif::WhatIfReport;
     use super::super::{
-        Accuracy, Comparison, FarmReport, JobsReport, MeasuredReport, OperationComparison, Report, ScheduleReport,
+        Accuracy, Comparison, FarmReport, JobsReport, MeasuredReport, NcclReport, OperationComparison, Report,
+        ScheduleReport,
     };
     use super::Value;
     use crate::steady::{BestThroughput, Throughput};
@@ -83,6 +84,7 @@ mod tests {
             generator.subschema_for::<BestThroughput>(),
             generator.subschema_for::<ScheduleReport>(),
             generator.subschema_for::<OperationComparison>(),
+            generator.subschema_for::<NcclReport>(),
         ];
         let definitions = generator.take_definitions(true);
         let schema = json!({

@@ -1,6 +1,7 @@
 //! NCCL's choices by size, and simulated times of the chosen algorithms on a fabric.
 //!
-//! The messages of an algorithm are a pattern file, played like any other.
+//! The messages of an algorithm are a pattern file, played like any other. Launch and latency of the cost model are added
+//! to their time.
 
 use std::fmt::Write;
 
@@ -97,7 +98,7 @@ fn simulate(
     let mut names = vec![None; choices.len()];
     for ((choice, row), name) in choices.iter().zip(&report.rows).zip(&mut names) {
         // Without messages a row has the time of the model alone.
-        let Ok(list) = messages(&request.tuning, choice.algorithm, choice.protocol, row.size_bytes) else { continue };
+        let Ok(list) = messages(&request.tuning, choice.algorithm, row.size_bytes) else { continue };
         let (table, file) = (format!("nccl-{}.toml", row.size_bytes), format!("nccl-{}.csv", row.size_bytes));
         base = base.attach(file.as_str(), csv_of(&list, choice.protocol));
         let text = format!("[workload.file]\npath = \"{file}\"\nranks = {ranks}\ninjection = \"all\"\n");
@@ -113,7 +114,8 @@ fn simulate(
     for ((choice, row), name) in choices.iter().zip(&mut report.rows).zip(&names) {
         let Some(run) = comparison.rows.iter().find(|run| Some(&run.pattern) == name.as_ref()) else { continue };
         report.fabric.get_or_insert_with(|| run.topology.clone());
-        let start_s = request.tuning.start_us(choice.algorithm, choice.protocol) * 1e-6 + request.launch.seconds();
+        let entry = request.tuning.entry(choice.algorithm, choice.protocol);
+        let start_s = entry.map_or(0.0, |entry| entry.latency_us) * 1e-6 + request.launch.seconds();
         let time_s = run.makespan.mean_s + start_s;
         row.simulated_s = Some(time_s);
         row.bound_s = [run.bounds.injection_s, run.bounds.busiest_link_s].into_iter().flatten().reduce(f64::max);
@@ -123,14 +125,19 @@ fn simulate(
 }
 
 /// Returns messages as a pattern file, with the bytes on the wire.
+///
+/// A rank sends in the order of the longest chain of messages that each waits for, so that no channel holds up another.
 fn csv_of(messages: &[Message], protocol: Protocol) -> Vec<u8> {
-    let mut text = String::from("src,dst,bytes,delay,after\n");
+    let mut text = String::from("src,dst,bytes,order,after\n");
+    let mut levels: Vec<u32> = Vec::with_capacity(messages.len());
     for message in messages {
+        let level = message.after.iter().map(|&awaited| levels[awaited as usize] + 1).max().unwrap_or(0);
+        levels.push(level);
         let bytes = (message.bytes * protocol.wire_bytes()).round() as u64;
         let after: Vec<String> = message.after.iter().map(ToString::to_string).collect();
-        let (src, dst, delay) = (message.src, message.dst, message.delay_us);
+        let (src, dst) = (message.src, message.dst);
         // Writing to memory does not fail.
-        let _ = writeln!(text, "{src},{dst},{bytes},{delay} us,{}", after.join(" "));
+        let _ = writeln!(text, "{src},{dst},{bytes},{level},{}", after.join(" "));
     }
     text.into_bytes()
 }

@@ -35,7 +35,7 @@ pub(super) fn send(plan: &mut Plan, efficiency: f64) -> Result<(), String> {
             for &node in order.iter().rev() {
                 for gpu in 0..gpus {
                     let (src, dst) = neighbour(node, gpu);
-                    let sent = plan.send_with((src, dst, 2 * tree), in_switch, &[], 0.0);
+                    let sent = plan.send((src, dst, 2 * tree), in_switch, &[]);
                     arrived[src as usize].push(sent);
                     arrived[dst as usize].push(sent);
                 }
@@ -58,7 +58,7 @@ pub(super) fn send(plan: &mut Plan, efficiency: f64) -> Result<(), String> {
                     }
                     if stages == 2.0 {
                         let (src, dst) = neighbour(node, gpu);
-                        plan.send_with((src, dst, 2 * tree + 1), in_switch, &after, 0.0);
+                        plan.send((src, dst, 2 * tree + 1), in_switch, &after);
                     }
                 }
             }
