@@ -33,6 +33,9 @@ pub struct Request<'a> {
     pub fabric: Option<Loader>,
 }
 
+/// Chunks that a rank may send over a connection while another connection waits for its data.
+const SLACK: u32 = 3;
+
 /// Returns the choices, with simulated times if there is a fabric.
 ///
 /// # Errors
@@ -131,7 +134,12 @@ fn csv_of(messages: &[Message], protocol: Protocol) -> Vec<u8> {
     let mut text = String::from("src,dst,bytes,order,after\n");
     let mut levels: Vec<u32> = Vec::with_capacity(messages.len());
     for message in messages {
-        let level = message.after.iter().map(|&awaited| levels[awaited as usize] + 1).max().unwrap_or(0);
+        let level = |&awaited: &u32| {
+            let of = &messages[awaited as usize];
+            let is_before = (of.src, of.dst) == (message.src, message.dst);
+            levels[awaited as usize] + if is_before { 1 } else { SLACK }
+        };
+        let level = message.after.iter().map(level).max().unwrap_or(0);
         levels.push(level);
         let bytes = (message.bytes * protocol.wire_bytes()).round() as u64;
         let after: Vec<String> = message.after.iter().map(ToString::to_string).collect();
