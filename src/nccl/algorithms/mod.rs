@@ -35,7 +35,7 @@ const MOST_MESSAGES: u64 = 1 << 20;
 /// Largest number of chunks of a channel.
 const MOST_CHUNKS: u64 = 512;
 /// Data of a chunk \[B\].
-const CHUNK: f64 = 65536.0;
+const CHUNK: f64 = 32768.0;
 
 /// Returns the messages of an operation of `bytes` by an algorithm.
 ///
