@@ -1,7 +1,7 @@
 //! NCCL's choices by size, and simulated times of the chosen algorithms on a fabric.
 //!
-//! The messages of an algorithm are a pattern file, played like any other. Launch and latency of the cost model are added
-//! to their time.
+//! The messages of an algorithm are a pattern file, played like any other. Launch and latency of the cost model are
+//! added to their time.
 
 use std::fmt::Write;
 

@@ -24,9 +24,9 @@ Examples:
 
 You supply: systems.json (what NCCL found on your systems: cc, cpu, channels, ll128, graphs by name)
 
-Times of the model are those by which NCCL 2.30.7 ranks its algorithms. It leaves out the launch and the network. With a
-fabric, the messages of the chosen algorithm are simulated on it, after the launch; the bound holds for these messages on
-their routes. Algorithms that reduce in the network and PAT have times of the model alone.
+Times of the model are those by which NCCL 2.30.7 ranks its algorithms. It leaves out the launch and the network. With
+a fabric, the messages of the chosen algorithm are simulated on it, after the launch; the bound holds for these
+messages on their routes. Algorithms that reduce in the network and PAT have times of the model alone.
 
 Sizes are what a rank sends or receives, the larger; of an all-gather and a reduce-scatter all blocks. A range A..B
 doubles from A.

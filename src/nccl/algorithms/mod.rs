@@ -1,7 +1,8 @@
 //! Messages of NCCL's algorithms: the bytes that each rank sends, to which rank, and after which other messages.
 //!
-//! Ranks are numbered node by node. A connection of a channel sends one chunk after the other. Latencies of hops are not
-//! part of the messages: chunks follow each other, so they count once, as in the cost model. Channels whose rings have the same order are one. Channel c crosses between nodes at GPU c of each, on one rail.
+//! Ranks are numbered node by node. A connection of a channel sends one chunk after the other. Latencies of hops are
+//! not part of the messages: chunks follow each other, so they count once, as in the cost model. Channels whose rings
+//! have the same order are one. Channel c crosses between nodes at GPU c of each, on one rail.
 
 mod nvls;
 mod ring;
@@ -75,7 +76,8 @@ impl Plan {
         self.nodes * self.gpus
     }
 
-    /// Sends a chunk over a connection (sender, receiver, channel) once these messages have arrived. Returns its number.
+    /// Sends a chunk over a connection (sender, receiver, channel) once these messages have arrived. Returns its
+    /// number.
     fn send(&mut self, connection: (u32, u32, u32), bytes: f64, after: &[u32]) -> u32 {
         let number = self.messages.len() as u32;
         let mut after = after.to_vec();
