@@ -42,6 +42,8 @@ pub mod columns;
 #[cfg(feature = "simulator")]
 pub mod farm;
 #[cfg(feature = "simulator")]
+pub mod nccl;
+#[cfg(feature = "simulator")]
 pub mod parquet;
 #[cfg(feature = "simulator")]
 pub mod prediction;

@@ -11,6 +11,7 @@ mod farm;
 mod faults;
 mod jobs;
 mod measured;
+mod nccl;
 mod noise;
 pub mod replay;
 mod sample;
@@ -50,6 +51,7 @@ pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsRepo
 pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use measured::{MeasuredErrors, MeasuredReport, MeasuredRow, ReasonCount, SCHEMA as MEASURED_SCHEMA};
+pub use nccl::{NcclChoice, NcclReport, NcclRow, SCHEMA as NCCL_SCHEMA};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
 pub(crate) use sample::Sample;
 pub use schedule::{

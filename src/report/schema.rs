@@ -62,8 +62,8 @@ mod tests {
     use super::super::replay::ReplayReport;
     use super::super::whatif::WhatIfReport;
     use super::super::{
-        Accuracy, Comparison, FarmReport, JobsReport, MeasuredReport, OperationComparison, Report, ScheduleReport,
-        TrainingReport,
+        Accuracy, Comparison, FarmReport, JobsReport, MeasuredReport, NcclReport, OperationComparison, Report,
+        ScheduleReport, TrainingReport,
     };
     use super::Value;
     use crate::steady::{BestThroughput, Throughput};
@@ -85,6 +85,7 @@ mod tests {
             generator.subschema_for::<ScheduleReport>(),
             generator.subschema_for::<OperationComparison>(),
             generator.subschema_for::<TrainingReport>(),
+            generator.subschema_for::<NcclReport>(),
         ];
         let definitions = generator.take_definitions(true);
         let schema = json!({

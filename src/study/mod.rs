@@ -7,6 +7,7 @@
 mod amount;
 pub mod measured;
 mod mistakes;
+pub mod nccl;
 pub mod plan;
 mod runs;
 pub mod schedule;

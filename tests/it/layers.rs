@@ -11,7 +11,7 @@ use super::house::{self, root};
 const LEVELS: &[&[&str]] = &[
     &["atomic_file", "base", "columns", "diagnostic", "ids", "rng", "units"],
     &["collective", "fabric", "noise", "parquet", "reading", "sharing", "workload"],
-    &["farm", "node", "optimum", "pattern", "placement", "routing", "topology", "training"],
+    &["farm", "nccl", "node", "optimum", "pattern", "placement", "routing", "topology", "training"],
     &["faults", "program", "transport"],
     &["engine", "player", "trace"],
     &["network"],

@@ -16,6 +16,7 @@ use super::machine::MachineVerb;
 use super::man::{CompletionsArgs, GenerateVerb, ManArgs};
 use super::master_slave::args::MasterSlaveArgs;
 use super::measure::{AgentArgs, MeasureVerb};
+use super::nccl::NcclArgs;
 use super::pattern::PatternVerb;
 use super::predict::args::PredictArgs;
 use super::preset::PresetVerb;
@@ -81,7 +82,7 @@ pub struct Cli {
 
 /// Commands listed in the help, in groups by purpose.
 pub(super) const GROUPS: [(&str, &[&str]); 6] = [
-    ("Simulate", &["run", "rates", "throughput", "schedule"]),
+    ("Simulate", &["run", "rates", "throughput", "schedule", "nccl"]),
     ("Compare", &["compare", "sweep", "whatif", "accuracy"]),
     ("Fabrics", &["list", "show", "topology"]),
     ("Programs", &["llm", "replay", "predict", "master-slave", "program", "trace", "calibrate", "measure"]),
@@ -137,6 +138,8 @@ pub enum Verb {
     Schedule(Box<InOurWords<ScheduleArgs>>),
     /// Compute a training step of a language model in closed form: operations, memory, communication, time.
     Llm(Box<InOurWords<LlmArgs>>),
+    /// Show the algorithm and protocol that NCCL takes for a collective, by size, and its time on a fabric.
+    Nccl(InOurWords<NcclArgs>),
     /// Predict the run time of a program from data sets that were measured once.
     Predict(Box<InOurWords<PredictArgs>>),
     /// Make, show and extend the data sets of a prediction: program data and computation data.

@@ -34,6 +34,7 @@ mod machine;
 mod man;
 mod master_slave;
 mod measure;
+mod nccl;
 mod operation;
 mod options;
 mod pattern;
@@ -144,6 +145,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Llm(args) => llm::llm(args, voice),
         Verb::Throughput(args) => throughput::throughput(args, voice),
         Verb::Schedule(args) => schedule::schedule(args, voice),
+        Verb::Nccl(args) => nccl::nccl(args, voice),
         Verb::Calibrate(args) => calibrate::calibrate(args, voice),
         Verb::Measure(verb) => measure::measure(verb, voice),
         Verb::MeasureAgent(args) => measure::agent(args),
@@ -257,10 +259,10 @@ mod tests {
         // Commands whose purpose is one output, and options that take lists, have their own texts.
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "generate man", "trace convert", "program extend", "sweep"].contains(&verb),
-            "machine" => ["accuracy", "compare", "llm"].contains(&verb),
+            "machine" => ["accuracy", "compare", "llm", "nccl"].contains(&verb),
             "transport" => verb == "compare",
             "routing" => ["accuracy", "compare", "throughput", "topology compare", "topology routes"].contains(&verb),
-            "size" => ["accuracy", "schedule"].contains(&verb),
+            "size" => ["accuracy", "nccl", "schedule"].contains(&verb),
             "jitter" => verb == "accuracy",
             "preset" => verb == "check",
             "seed" => ["pattern show", "topology routes"].contains(&verb),
@@ -299,6 +301,7 @@ mod tests {
             "throughput",
             "schedule",
             "llm",
+            "nccl",
             "predict",
             "program fold",
             "program show",

@@ -19,7 +19,7 @@ use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
     Accuracy, Benchmark, Comparison, FarmReport, JobsLink, JobsReport, LinkUse, MeasuredReport, MessageRecord,
-    NoiseReport, OperationComparison, PlanReport, Rate,
+    NcclReport, NoiseReport, OperationComparison, PlanReport, Rate,
 };
 use hayase::steady::WeightedPath;
 
@@ -196,6 +196,14 @@ pub fn accuracy(accuracy: &Accuracy, writer: impl Write) -> io::Result<()> {
 /// Failures of `writer`.
 pub fn measured(report: &MeasuredReport, writer: impl Write) -> io::Result<()> {
     write(columns::measured(report), &report.rows, writer)
+}
+
+/// Writes NCCL's choices.
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn nccl(report: &NcclReport, writer: impl Write) -> io::Result<()> {
+    write(columns::nccl(report), &report.rows, writer)
 }
 
 /// Writes the rows of a benchmark.

@@ -4,7 +4,8 @@ use hayase::columns::{Blank, Columns, Quantity};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
     Accuracy, AccuracyRow, Benchmark, BenchmarkRow, CHOICES, Comparison, ComparisonRow, Estimate, Estimated,
-    FarmReport, MeasuredReport, MeasuredRow, OperationComparison, OperationRow, PATTERN, PlanReport, Prediction,
+    FarmReport, MeasuredReport, MeasuredRow, NcclReport, NcclRow, OperationComparison, OperationRow, PATTERN,
+    PlanReport, Prediction,
 };
 
 /// Returns the columns of the algorithms of a collective operation.
@@ -22,6 +23,29 @@ pub fn operation(comparison: &OperationComparison) -> Columns<'_, OperationRow> 
         .ratio("ratio_to_optimum", 3, |row| row.of.ratio_to_optimum)
         .time("makespan_s", |row| row.of.makespan_s)
         .ratio("ratio_in_step", 3, |row| row.of.ratio_in_step)
+}
+
+/// Returns the columns of NCCL's choices.
+pub fn nccl(report: &NcclReport) -> Columns<'_, NcclRow> {
+    let has_times = report.rows.iter().any(|row| row.simulated_s.is_some());
+    Columns::<NcclRow>::new()
+        .text("op", |row| &row.op)
+        .id("ranks", |row| row.ranks)
+        .id("nodes", |row| row.nodes)
+        .quantity("size_B", Quantity::Bytes, |row| row.size_bytes)
+        .text("algorithm", |row| &row.algorithm)
+        .text("protocol", |row| &row.protocol)
+        .time("model_s", |row| row.model_s)
+        .text("runner_up_algorithm", |row| row.runner_up.as_ref().map_or("", |of| &of.algorithm))
+        .text("runner_up_protocol", |row| row.runner_up.as_ref().map_or("", |of| &of.protocol))
+        .time("runner_up_s", |row| Blank(row.runner_up.as_ref().map(|of| of.model_s)))
+        .ratio("margin", 3, |row| Blank(row.margin))
+        .when(has_times, |columns| {
+            columns
+                .time("simulated_s", |row| Blank(row.simulated_s))
+                .time("bound_s", |row| Blank(row.bound_s))
+                .quantity("bus_bandwidth_Bps", Quantity::Bandwidth, |row| Blank(row.bus_bandwidth_bps))
+        })
 }
 
 /// Returns the columns of a comparison.

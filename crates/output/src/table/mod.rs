@@ -18,6 +18,7 @@ mod late;
 mod layout;
 mod measured;
 mod models;
+mod nccl;
 mod noise;
 mod program;
 mod replay;
@@ -45,6 +46,7 @@ pub use figures::{Quantity, bandwidth, count, counted, fixed, grouped, percent, 
 pub use grid::{Cell, Grid, printable};
 pub use jobs::jobs;
 pub use measured::measured;
+pub use nccl::nccl;
 pub use program::{program, variation};
 pub use replay::replay;
 pub use run::{failed, run};

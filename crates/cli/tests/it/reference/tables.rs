@@ -106,6 +106,11 @@ const TABLES: &[Table] = &[
         command: "compare --op all-gather -t torus-4x4 --vary size=1KB -o x.csv",
     },
     Table {
+        title: "Choices of NCCL",
+        about: "A line for each size, with `nccl`. The last three columns need a fabric.",
+        command: "nccl --op all-reduce --ranks 8 --nodes 1 -m h200-8x400g --size 1MiB -o x.csv",
+    },
+    Table {
         title: "Comparison of jobs",
         about: "Columns that `compare --job` adds.",
         command: "compare -t torus-4x4 --job a=ring:8 --job b=ring:8 -o x.csv",

@@ -1,0 +1,98 @@
+//! Messages of NCCL's algorithms: the bytes that each rank sends, to which rank, and after which other messages.
+//!
+//! Ranks are numbered node by node. A connection of a channel sends one chunk after the other. Latencies of hops are
+//! not part of the messages: chunks follow each other, so they count once, as in the cost model. Channels whose rings
+//! have the same order are one. Channel c crosses between nodes at GPU c of each, on one rail.
+
+mod nvls;
+mod ring;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use super::constants::Algorithm;
+use super::tuning::{Operation, Tuning};
+
+#[cfg(test)]
+mod tests;
+
+pub use tree::DoubleTree;
+
+/// Message of an algorithm.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Message {
+    /// Sending rank.
+    pub src: u32,
+    /// Receiving rank.
+    pub dst: u32,
+    /// Data \[B\], without the flags of the protocol.
+    pub bytes: f64,
+    /// Messages, by index, that must have arrived first.
+    pub after: Vec<u32>,
+}
+
+/// Largest number of messages.
+const MOST_MESSAGES: u64 = 1 << 20;
+/// Largest number of chunks of a channel.
+const MOST_CHUNKS: u64 = 512;
+/// Data of a chunk \[B\].
+const CHUNK: f64 = 32768.0;
+
+/// Returns the messages of an operation of `bytes` by an algorithm.
+///
+/// # Errors
+/// Algorithms without messages, and more messages than can be played, in words.
+pub fn messages(tuning: &Tuning<'_>, algorithm: Algorithm, bytes: u64) -> Result<Vec<Message>, String> {
+    let (operation, ranks, nodes) = tuning.call();
+    let system = tuning.system();
+    let gpus = ranks / nodes;
+    let channels = system.graph(algorithm).map_or(1, |graph| *graph.channels).min(gpus);
+    let mut plan =
+        Plan { operation, nodes, gpus, channels, bytes: bytes as f64, messages: Vec::new(), last: BTreeMap::new() };
+    match algorithm {
+        Algorithm::Ring => ring::send(&mut plan),
+        Algorithm::Tree => tree::send(&mut plan),
+        Algorithm::Nvls if nodes == 1 => nvls::send(&mut plan, system.architecture().nvls_efficiency()),
+        Algorithm::NvlsTree => nvls::send(&mut plan, system.architecture().nvls_efficiency()),
+        _ => Err(format!("there are no messages of {} yet, only its model", algorithm.name())),
+    }?;
+    Ok(plan.messages)
+}
+
+/// Messages under construction.
+struct Plan {
+    operation: Operation,
+    nodes: u32,
+    gpus: u32,
+    channels: u32,
+    bytes: f64,
+    messages: Vec<Message>,
+    /// Last chunk of each connection: sender, receiver, channel.
+    last: BTreeMap<(u32, u32, u32), u32>,
+}
+
+impl Plan {
+    fn ranks(&self) -> u32 {
+        self.nodes * self.gpus
+    }
+
+    /// Sends a chunk over a connection (sender, receiver, channel) once these messages have arrived. Returns its
+    /// number.
+    fn send(&mut self, connection: (u32, u32, u32), bytes: f64, after: &[u32]) -> u32 {
+        let number = self.messages.len() as u32;
+        let mut after = after.to_vec();
+        after.extend(self.last.insert(connection, number));
+        let (src, dst, _) = connection;
+        self.messages.push(Message { src, dst, bytes, after });
+        number
+    }
+
+    /// Returns the number of chunks of `bytes` of a channel, if each takes so many chunks' messages in all.
+    fn chunks(&self, bytes: f64, messages: u64) -> Result<u32, String> {
+        let most = MOST_MESSAGES / messages.max(1);
+        if most == 0 {
+            return Err(format!("the operation has {messages} messages, above {MOST_MESSAGES}"));
+        }
+        Ok(((bytes / CHUNK).ceil() as u64).clamp(1, most.min(MOST_CHUNKS)) as u32)
+    }
+}
