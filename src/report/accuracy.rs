@@ -120,7 +120,7 @@ pub struct LeftOut {
 }
 
 /// Accuracy to expect of a run, from a map of errors.
-#[report]
+#[report(Default)]
 pub struct KnownAccuracy {
     /// Model of the run.
     pub model: String,

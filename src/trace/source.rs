@@ -312,7 +312,10 @@ impl<'a> Trace<'a> {
             ("ranks", ranks.is_some() && !is_nodes && self.format != Format::SimAi),
         ];
         let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
-        let message = format!("`{key}` is for Chakra execution traces, and `{}` is none", self.name);
+        let message = format!(
+            "`{key}` is no option of this trace: it is for Chakra execution traces, and `{}` is none",
+            self.name
+        );
         Err((key, Diagnostic::new("unused-option", message).help(format!("leave out `{key}`"))))
     }
 

@@ -244,6 +244,7 @@ pub fn say(known: &KnownAccuracy, words: &str, voice: Voice) {
         voice.say(format_args!("accuracy: {measured}"));
     }
     match known.cases.is_empty() {
+        true if known.measured.is_some() => {}
         false => voice.say(format_args!("accuracy: {}", known.text)),
         true => voice.say(format_args!(
             "accuracy: unknown, no similar case has been measured; hayase accuracy {words} measures it"
@@ -303,7 +304,7 @@ pub fn say_of_rows(rows: &[ComparisonRow], words: &str, voice: Voice) {
     if findings.len() > MOST_SAID {
         voice.say(format_args!("accuracy: `-o x.json` has {} more lines like these", findings.len() - MOST_SAID));
     }
-    if let Some(known) = known().find(|known| known.cases.is_empty()) {
+    if let Some(known) = known().find(|known| known.cases.is_empty() && known.measured.is_none()) {
         say(known, words, voice);
     }
     let mut models = known().filter(|known| !known.cases.is_empty()).map(|known| known.model.as_str());

@@ -1,12 +1,13 @@
 //! `hayase calibrate`: a machine from measured round trips, from a ping-pong, or from a ring.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
 use super::files::names;
 use super::options::{Offer, OutputArgs};
-use super::typed::up_to;
+use super::typed::{up_to, whole};
 use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::node::calibrate::{self, Options, StepOptions};
@@ -59,8 +60,8 @@ pub struct CalibrateArgs {
     /// Times are those of a ring allgather of this many ranks, and bytes those of a block: makes a table of end costs
     /// by size.
     #[arg(long, value_name = "RANKS", requires = "bandwidth", conflicts_with = "short",
-          value_parser = clap::value_parser!(u32).range(2..))]
-    pub ring: Option<u32>,
+          value_parser = whole::<NonZeroU32>)]
+    pub ring: Option<NonZeroU32>,
     /// Bandwidth of a port, for --ping-pong and --ring.
     #[arg(long, value_name = "RATE")]
     pub bandwidth: Option<String>,
@@ -79,7 +80,12 @@ const STEPS_OFFER: Offer<&str> = Offer::new("calibrate", names!["x.toml", "x.jso
 
 /// Fits the parameters, prints them and writes the machine.
 pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
-    let steps = args.ring.map(|ranks| ranks - 1).or(args.ping_pong.then_some(1));
+    let steps = args.ring.map(|ranks| ranks.get() - 1).or(args.ping_pong.then_some(1));
+    if steps == Some(0) {
+        return Err(Diagnostic::new("wrong-value", "--ring 1: a ring of one rank has no steps")
+            .help("2 ranks or more")
+            .into());
+    }
     let offer = if steps.is_some() { &STEPS_OFFER } else { &OFFER };
     args.out.begin(offer)?;
     let options = Options {

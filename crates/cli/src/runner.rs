@@ -157,6 +157,10 @@ impl Answering for ProgramWork {
         RunOptions { late: true, keep: wants("timeline.svg") || wants("path.csv"), ..RunOptions::default() }
     }
 
+    fn complete(scenario: &Scenario<Self>, head: &mut Head) {
+        head.accuracy = hayase::measured::known_of(scenario, scenario.work()).map(Box::new);
+    }
+
     fn reason(outcome: &ProgramOutcome) -> String {
         let blocked: Vec<Blocked> = outcome.stuck.iter().cloned().map(Blocked::from).collect();
         let Head { stopped, faults, .. } = &outcome.report.head;

@@ -2,10 +2,12 @@
 
 use super::algorithms::{Played, played};
 use super::machine;
-use crate::collective::Operation;
-use crate::pattern::{AllToAll, PatternSpec};
+use crate::pattern::{PatternSpec, SizeOf};
+use crate::program::{Collective, CollectiveCall, Counts};
+use crate::report::KnownAccuracy;
 use crate::scenario::Scenario;
-use crate::simulation::{PatternWork, Simulated};
+use crate::simulation::{ProgramWork, Simulated};
+use crate::system::WorkloadSpec;
 use crate::units::Bytes;
 
 /// Ratios of predicted to measured time, a line for each scored row.
@@ -15,32 +17,42 @@ const NEAR_NODES: f64 = 2.0;
 /// Largest factor between the vectors of a run and of a near row.
 const NEAR_SIZE: f64 = 4.0;
 
-/// Returns a sentence on the measured rows near a run: the same operation and algorithm, on the machine whose end
+/// Returns the accuracy of measured rows near a run: the same operation and algorithm, on the machine whose end
 /// costs the run has, with up to twice the nodes and four times the size. Returns `None` if there are none.
-pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Option<String> {
+pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &ProgramWork) -> Option<KnownAccuracy> {
     let (system, family) = machine::with_node(scenario.system().node())?;
-    if scenario.network()?.fabric.family().facts().0 != family {
+    let Some(WorkloadSpec::Pattern(spec)) = &work.spec else { return None };
+    let network = scenario.network()?;
+    if network.fabric.family().facts().0 != family || !network.transport.is_plain_flow() {
         return None;
     }
-    let (operation, bytes) = match (work.pattern.call(), work.pattern_spec()) {
-        (Some((call, _)), _) => {
-            let operation = match call.collective {
-                Operation::ReduceScatterBlock => Operation::ReduceScatter,
-                other => other,
+    let ranks = work.program.ranks();
+    let vector = |size: u64| size.saturating_mul(u64::from(ranks));
+    let (operation, bytes, plan) = match (work.program.collectives.first(), spec) {
+        (Some(&Collective { call, counts: Counts::Same(size), plan: Some(plan), .. }), _) => {
+            let (operation, bytes) = match call {
+                CollectiveCall::Bcast => ("bcast", size),
+                CollectiveCall::Reduce => ("reduce", size),
+                CollectiveCall::Allreduce => ("allreduce", size),
+                CollectiveCall::Gather => ("gather", vector(size)),
+                CollectiveCall::Scatter => ("scatter", vector(size)),
+                CollectiveCall::Allgather => ("allgather", vector(size)),
+                CollectiveCall::Alltoall => ("alltoall", vector(size)),
+                CollectiveCall::ReduceScatter => ("reduce-scatter", vector(size)),
+                _ => return None,
             };
-            (operation, call.total())
+            (operation, bytes, Some(plan))
         }
-        (None, Some(PatternSpec::AllToAll(_))) => {
-            let ranks = u64::from(work.pattern.ranks());
-            (Operation::Alltoall, work.pattern.mean_bytes().saturating_mul(ranks))
+        (None, PatternSpec::AllToAll(spec)) => {
+            let is_vector = spec.size_of.is_some_and(|size_of| *size_of == SizeOf::Vector);
+            ("alltoall", if is_vector { spec.size.0 } else { vector(spec.size.0) }, None)
         }
         _ => return None,
     };
-    let ranks = f64::from(work.pattern.ranks());
-    let is_same = |algorithm: &str| match (played(operation.name(), algorithm), work.pattern.call()) {
-        (Ok(Played::Collective(own, _)), Some((_, plan))) => own == plan.algorithm,
+    let is_same = |algorithm: &str| match (played(operation, algorithm), plan) {
+        (Ok(Played::Collective(own, _)), Some(plan)) => own == plan.algorithm,
         (Ok(Played::AllToAll(own, _)), None) => {
-            matches!(work.pattern_spec(), Some(PatternSpec::AllToAll(spec)) if AllToAll::name(*spec.algorithm) == own)
+            matches!(spec, PatternSpec::AllToAll(spec) if spec.algorithm.name() == own)
         }
         _ => false,
     };
@@ -50,9 +62,9 @@ pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Opt
         .filter_map(|line| {
             let mut cells = line.split(',');
             let mut next = || cells.next().unwrap_or_default();
-            let is_own = next() == system && next() == operation.name();
+            let is_own = next() == system && next() == operation;
             let (algorithm, nodes, size, ratio) = (next(), next().parse().ok()?, next().parse().ok()?, next());
-            let is_near = is_near(ranks, nodes, NEAR_NODES) && is_near(bytes as f64, size, NEAR_SIZE);
+            let is_near = is_near(f64::from(ranks), nodes, NEAR_NODES) && is_near(bytes as f64, size, NEAR_SIZE);
             (is_own && is_near && is_same(algorithm)).then(|| ratio.parse().ok())?
         })
         .collect();
@@ -62,10 +74,14 @@ pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Opt
         1 => "one row".to_owned(),
         rows => format!("{rows} rows"),
     };
-    Some(format!(
-        "{low:.2} to {high:.2} of the measured time on `{system}` ({rows} of {} with up to {NEAR_NODES} times the nodes \
-         and {NEAR_SIZE} times {}, max-min)",
-        operation.name(),
+    let measured = format!(
+        "{low:.2} to {high:.2} of the measured time on `{system}` ({rows} of {operation} with up to {NEAR_NODES} times the \
+         nodes and {NEAR_SIZE} times {}, max-min)",
         Bytes(bytes)
-    ))
+    );
+    Some(KnownAccuracy {
+        model: network.sharing.name().to_owned(),
+        measured: Some(measured),
+        ..KnownAccuracy::default()
+    })
 }

@@ -14,6 +14,7 @@ use crate::report::{
 };
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Simulated, Work};
+use crate::study::measured;
 use crate::system::{ProgramSpec, WorkloadSpec};
 use crate::units::grouped;
 
@@ -186,6 +187,7 @@ pub(super) fn row(point: &Point, runs: &[SeedRun], cut_off: u64) -> ComparisonRo
         bounds,
         accuracy: match point.scenario.work() {
             Work::Pattern(work) => known_of(&point.scenario, work).map(Box::new),
+            Work::Program(work) => measured::known_of(&point.scenario, work).map(Box::new),
             _ => None,
         },
         wall_s: runs.iter().map(|outcome| outcome.run.wall_s).sum::<f64>() / n,

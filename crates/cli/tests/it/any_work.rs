@@ -353,7 +353,7 @@ fn blocks_are_packed_at_a_rate() {
     let copied = makespan("allgather", pack) - makespan("allgather", "");
     assert!((copied - 15.0).abs() < 2e-3, "{copied}");
     let stands = desk
-        .hayase("run -t torus-4x4 -m nodes.toml -p all-to-all-bruck --set collectives.pack=\"0 B/s\"")
+        .hayase("run -t torus-4x4 -m nodes.toml -p all-to-all-bruck --set collectives.pack=\"0GB/s\"")
         .assert()
         .code(2)
         .stderr();

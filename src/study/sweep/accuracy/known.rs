@@ -13,7 +13,6 @@ use crate::network::Network;
 use crate::report::{AccuracyCase, ErrorRange, KnownAccuracy};
 use crate::scenario::Scenario;
 use crate::simulation::{PatternWork, Simulated};
-use crate::study::measured;
 use crate::units::Bytes;
 
 /// Digest: comments, a header, and a line for each case.
@@ -179,7 +178,6 @@ pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &PatternWork) -> Opt
     let is_plain = network.transport.is_plain_flow() && network.faults.is_none();
     is_plain.then(|| {
         let mut known = known(&case_of(scenario, work), network.sharing.name());
-        known.measured = measured::known_of(scenario, work);
         known.leaves_out = leaves_out(network, work, &known.model);
         known
     })
