@@ -22,8 +22,8 @@ const NEAR_SIZE: f64 = 4.0;
 pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &ProgramWork) -> Option<KnownAccuracy> {
     let (system, family) = machine::with_node(scenario.system().node())?;
     let Some(WorkloadSpec::Pattern(spec)) = &work.spec else { return None };
-    let network = scenario.network()?;
-    if network.fabric.family().facts().0 != family || !network.transport.is_plain_flow() {
+    let (network, topology) = (scenario.network()?, serde_json::to_value(scenario.system().topology()?).ok()?);
+    if topology.get(&family).is_none() || !network.transport.is_plain_flow() {
         return None;
     }
     let ranks = work.program.ranks();

@@ -19,6 +19,7 @@ Simulate:
   rates         Show the rate and bottleneck of every message of the first step
   throughput    Compute the throughput of a fabric under steady traffic
   schedule      Schedule a collective operation near its best possible time, beside the usual algorithms
+  nccl          Show the algorithm and protocol that NCCL takes for a collective, by size, and its time on a fabric
 
 Compare:
   compare       Compare fabrics, algorithms, placements and settings, best first

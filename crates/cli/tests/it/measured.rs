@@ -126,13 +126,19 @@ fn blocking_leaves_out_what_would_not_end() {
 fn a_run_near_measured_rows_says_how_well_they_are_predicted() {
     let run = |words: &str| Desk::new().hayase(&format!("run {words}")).assert().success().stderr();
     let torus = "-t torus:dims=[4,4,4],bandwidth=6.27GB/s,host-bandwidth=37.6GB/s,switch-port-bandwidth=6.27GB/s";
-    let found = run(&format!("{torus} -m fugaku -p allgather-ring --size 128KiB"));
+    let found = run(&format!("{torus} -m fugaku -p allgather-recursive-doubling --size 128KiB"));
     let measured = found.find("of the measured time on `fugaku`").unwrap_or_else(|| panic!("{found}"));
     // Before anything about packets.
     assert!(found.find("packets").is_none_or(|packets| measured < packets), "{found}");
     let linear = run(&format!("{torus} -m fugaku -p all-to-all-linear --size 128KiB"));
     assert!(linear.contains("rows of alltoall"), "{linear}");
     // Other costs at the ends, and another fabric.
-    assert!(!run(&format!("{torus} -m lumi -p allgather-ring --size 128KiB")).contains("of the measured time"));
-    assert!(!run("-t fat-tree-54 -m fugaku -p allgather-ring --size 128KiB").contains("of the measured time"));
+    assert!(
+        !run(&format!("{torus} -m lumi -p allgather-recursive-doubling --size 128KiB"))
+            .contains("of the measured time")
+    );
+    assert!(
+        !run("-t crossbar:nodes=64,bandwidth=6GB/s -m fugaku -p allgather-recursive-doubling --size 128KiB")
+            .contains("of the measured time")
+    );
 }

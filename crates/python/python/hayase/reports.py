@@ -869,6 +869,59 @@ class Meta(TypedDict):
     version: str
 
 
+class NcclChoice(TypedDict):
+    """Algorithm with its time by NCCL's model."""
+
+    #: Algorithm.
+    algorithm: str
+    #: Protocol.
+    protocol: str
+    #: Time by NCCL's model [s].
+    model_s: float
+
+
+class NcclReport(TypedDict):
+    """Algorithms and protocols that NCCL takes for an operation, by size."""
+
+    #: Version of the JSON format: `hayase-nccl-1`.
+    schema: str
+    #: System, as named by the user.
+    system: str
+    #: Fabric of the simulated times, for people.
+    fabric: NotRequired[str | None]
+    #: A row for each size.
+    rows: list[NcclRow]
+
+
+class NcclRow(TypedDict):
+    """Algorithm and protocol for one size."""
+
+    #: Operation: `all-reduce`.
+    op: str
+    #: Number of ranks.
+    ranks: int
+    #: Number of nodes.
+    nodes: int
+    #: Size [B]: what a rank sends or receives, the larger; all blocks of an all-gather or a reduce-scatter.
+    size_B: int
+    #: Algorithm: `ring`, `tree`, `nvls`, `nvls-tree`, `pat`, `collnet-direct`, `collnet-chain`.
+    algorithm: str
+    #: Protocol: `ll`, `ll128`, `simple`.
+    protocol: str
+    #: Time by NCCL's model [s].
+    model_s: float
+    #: Second choice of the model.
+    runner_up: NcclChoice | None
+    #: Time of the second choice over that of the first, less 1.
+    margin: float | None
+    #: Simulated time with the launch [s]; absent without a fabric, and for algorithms without messages.
+    simulated_s: NotRequired[float | None]
+    #: Time that the messages on their routes do not undercut [s].
+    bound_s: NotRequired[float | None]
+    #: Bus bandwidth by NCCL's convention, of the simulated time [B/s].
+    bus_bandwidth_Bps: NotRequired[float | None]
+
+
 #: Cable that could be added, one link each way.
 NewCable = TypedDict("NewCable", {
     #: One end.
