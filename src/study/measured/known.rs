@@ -70,12 +70,12 @@ pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &ProgramWork) -> Opt
         .collect();
     near.sort_by(f64::total_cmp);
     let (low, high) = (*near.first()?, *near.last()?);
-    let rows = match near.len() {
-        1 => "one row".to_owned(),
-        rows => format!("{rows} rows"),
+    let (range, rows) = match near.len() {
+        1 => (format!("{low:.2}"), "one row".to_owned()),
+        rows => (format!("{low:.2} to {high:.2}"), format!("{rows} rows")),
     };
     let measured = format!(
-        "{low:.2} to {high:.2} of the measured time on `{system}` ({rows} of {operation} with up to {NEAR_NODES} times the \
+        "{range} of the measured time on `{system}` ({rows} of {operation} with up to {NEAR_NODES} times the \
          nodes and {NEAR_SIZE} times {}, max-min)",
         Bytes(bytes)
     );

@@ -104,7 +104,7 @@ fn examples_run_as_they_are_or_say_which_files_are_yours() {
             for word in command.iter().skip(2).take_while(|word| *word != "--") {
                 match output || (command[1] == "init" && !word.starts_with('-') && outputs.is_empty()) {
                     true => outputs.push(word.clone()),
-                    false => inputs.extend(word.split([',', '=']).map(str::to_owned)),
+                    false => inputs.extend(word.split([',', '=', ':']).map(str::to_owned)),
                 }
                 output = ["-o", "--node-out", "--merge"].contains(&word.as_str());
             }

@@ -155,7 +155,7 @@ fn memory_that_ends_is_said_and_no_abort() {
     let desk = Desk::new();
     let typed = words("accuracy -t torus-4x4 -p all-to-all-pairwise --seeds 1 --size 20KB -q -j 2");
     let mut said = 0;
-    for memory in (40_000..200_000).step_by(8000) {
+    for memory in (48_000..200_000).step_by(8000) {
         let answer = answer(desk.path(), &typed, memory);
         // Below some limit the program itself does not fit, which the system's loader reports.
         assert!(matches!(answer.code, Some(0..=2 | 127)), "{memory} KiB: {:?} {}", answer.code, answer.stderr);
