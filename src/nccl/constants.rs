@@ -99,7 +99,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Returns the caps of a system on so many nodes.
+    /// Returns the caps of a system on `nodes` nodes.
     pub fn of(system: &System, nodes: u32) -> Self {
         let (of, column) = (system.architecture() as usize, nodes.clamp(1, 3) as usize - 1);
         let ll = match (column, system.cpu == Cpu::Amd) {

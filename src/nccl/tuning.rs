@@ -198,7 +198,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// Returns the bandwidth of long operations: the bus bandwidth, times ranks by steps for rings and NVLS, halved for
-    /// trees and CollNet, as it is for an all-gather and reduce-scatter other than by ring \[GB/s\].
+    /// trees and CollNet. An all-gather or reduce-scatter other than by ring has the bus bandwidth \[GB/s\].
     fn bandwidth(&self, graph: &Graph, algorithm: Algorithm, protocol: Protocol) -> f64 {
         use {Algorithm as A, Protocol as P};
         let limits = Limits::of(self.system, self.nodes);

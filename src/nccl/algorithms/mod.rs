@@ -87,7 +87,7 @@ impl Plan {
         number
     }
 
-    /// Returns the number of chunks of `bytes` of a channel, if each takes so many chunks' messages in all.
+    /// Returns the number of chunks of `bytes` of a channel, if each takes `messages` messages.
     fn chunks(&self, bytes: f64, messages: u64) -> Result<u32, String> {
         let most = MOST_MESSAGES / messages.max(1);
         if most == 0 {
