@@ -265,7 +265,7 @@ mod tests {
         }
         for entry in Shelf::Models.all() {
             let report = of(entry.name, &[], None, false).unwrap_or_else(|invalid| panic!("{}: {invalid}", entry.name));
-            assert_eq!(report.stages.iter().map(|stage| u128::from(stage.layers)).sum::<u128>() > 0, true);
+            assert!(report.stages.iter().map(|stage| u128::from(stage.layers)).sum::<u128>() > 0);
         }
     }
 

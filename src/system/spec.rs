@@ -344,15 +344,15 @@ impl ProgramSpec {
                 };
                 let options = Options { flop_rate, truncated: spec.truncated, nodes };
                 let trace = Trace::open(sources, &spec.path).map_err(one)?.with_groups(spec.groups.clone());
-                trace.refuses(&options).map_err(|(key, mistake)| {
+                if let Some((key, mistake)) = trace.refused(&options) {
                     let at = match key {
                         "groups" => spec.groups.as_ref().and_then(Located::span),
                         "ranks" => spec.ranks.as_ref().and_then(Located::span),
                         "memory-bandwidth" => spec.memory_bandwidth.as_ref().and_then(Located::span),
                         _ => None,
                     };
-                    vec![mistake.at(at.or(spec.path.span()))]
-                })?;
+                    return Err(vec![mistake.at(at.or(spec.path.span()))]);
+                }
                 let mut program = trace.program_with(options, |calls| calls.with_part(&part))?;
                 let start_up = match trace.has_calls() {
                     true => part.mark_by_calls(&mut program),

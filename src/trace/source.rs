@@ -298,11 +298,8 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Refuses options of execution traces that this trace does not know.
-    ///
-    /// # Errors
-    /// The option that has no meaning here, with its name.
-    pub fn refuses(&self, options: &Options) -> Result<(), (&'static str, Diagnostic)> {
+    /// Returns an option of execution traces that has no meaning for this trace: its name and the mistake.
+    pub fn refused(&self, options: &Options) -> Option<(&'static str, Diagnostic)> {
         let chakra::Rules { memory_bandwidth, ranks, gathered, .. } = options.nodes;
         let is_nodes = self.format == Format::Chakra;
         let given = [
@@ -311,12 +308,12 @@ impl<'a> Trace<'a> {
             ("gathered", gathered && !is_nodes),
             ("ranks", ranks.is_some() && !is_nodes && self.format != Format::SimAi),
         ];
-        let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        let (key, _) = given.into_iter().find(|(_, given)| *given)?;
         let message = format!(
             "`{key}` is no option of this trace: it is for Chakra execution traces, and `{}` is none",
             self.name
         );
-        Err((key, Diagnostic::new("unused-option", message).help(format!("leave out `{key}`"))))
+        Some((key, Diagnostic::new("unused-option", message).help(format!("leave out `{key}`"))))
     }
 
     /// Reads an execution trace: all its files, or the named one for all ranks.

@@ -28,7 +28,7 @@ pub(super) fn send(plan: &mut Plan, efficiency: f64) -> Result<(), String> {
     let in_switch = bytes * of_link / stages / efficiency;
     let neighbour = |node: u32, gpu: u32| (node * gpus + gpu, node * gpus + (gpu + 1) % gpus);
     for tree in 0..used {
-        let order = trees.from_root(tree);
+        let order = trees.down_order(tree);
         for _ in 0..chunks {
             // Messages for which each rank waits.
             let mut arrived = vec![Vec::new(); plan.ranks() as usize];

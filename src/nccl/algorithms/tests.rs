@@ -24,7 +24,7 @@ fn parents_and_children_of_both_trees_agree_and_reach_every_node() {
     for nodes in 1..200 {
         let trees = DoubleTree::new(nodes);
         for tree in [0, 1] {
-            let order = trees.from_root(tree);
+            let order = trees.down_order(tree);
             assert_eq!(order.len() as u32, nodes, "tree {tree} of {nodes}");
             for node in 0..nodes {
                 let children = trees.children(tree, node);

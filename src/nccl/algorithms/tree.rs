@@ -43,7 +43,7 @@ impl DoubleTree {
     }
 
     /// Returns the nodes of a tree, parents before their children.
-    pub(super) fn from_root(self, tree: u32) -> Vec<u32> {
+    pub(super) fn down_order(self, tree: u32) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.nodes).filter(|&node| self.parent(tree, node).is_none()).collect();
         let mut at = 0;
         while let Some(&node) = order.get(at) {
@@ -98,7 +98,7 @@ pub(super) fn send(plan: &mut Plan) -> Result<(), String> {
     for (channel, tree) in (0..channels).flat_map(|channel| [(channel, 0), (channel, 1)]) {
         let rank = |node: u32, i: u32| node * gpus + (i + channel) % gpus;
         let connection = 2 * channel + tree;
-        let order = trees.from_root(tree);
+        let order = trees.down_order(tree);
         for _ in 0..chunks {
             let bytes = bytes / f64::from(chunks);
             // Messages for which the first GPU of each node waits, up and then down.

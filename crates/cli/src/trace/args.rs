@@ -103,9 +103,9 @@ impl TraceArgs {
     pub fn open<'a>(&self, sources: &'a Sources) -> Result<Trace<'a>, Diagnostic> {
         let path: Located<String> = file_names::text_of(&self.trace).into();
         let trace = Trace::open(sources, &path)?.with_groups(self.read.groups.clone().map(Located::from));
-        trace.refuses(&self.options()).map_err(|(key, mistake)| {
+        trace.refused(&self.options()).map_or(Ok(()), |(key, mistake)| {
             let message = mistake.message.replace(&format!("`{key}`"), &format!("--{key}"));
-            Diagnostic::new("unused-option", message).help(format!("leave out --{key}"))
+            Err(Diagnostic::new("unused-option", message).help(format!("leave out --{key}")))
         })?;
         Ok(trace)
     }
