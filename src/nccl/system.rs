@@ -35,7 +35,7 @@ pub struct System {
     pub graphs: Graphs,
     /// GPUs of a node (default 8).
     pub gpus: Option<Located<u32>>,
-    /// Fabric, with {nodes} for the number of nodes; "fat-tree:down=[8,{nodes}],up=[1,8],bandwidth=50 GB/s".
+    /// Fabric, with {nodes} for the number of nodes: `fat-tree:down=[8,{nodes}],up=[1,8],bandwidth=50 GB/s`.
     pub topology: Option<Located<String>>,
     /// Time from the call to the first byte, which the cost model leaves out; "35 us".
     pub launch: Option<Located<Time>>,
