@@ -2,61 +2,8 @@
 //!
 //! Source: NCCL 2.30.7, `src/graph/tuning.cc`. Times are in us, bandwidths in GB/s (1e9 B/s).
 
+use super::kinds::{Algorithm, Protocol};
 use super::system::{Cpu, Hop, System};
-
-/// Algorithm of a collective, in the order in which NCCL prefers them at equal times.
-#[derive(Named, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Algorithm {
-    /// Double binary tree between nodes, a chain inside a node.
-    Tree,
-    /// Ring.
-    Ring,
-    /// Reduction in the switches of the network, each GPU with the card of its own.
-    CollnetDirect,
-    /// Reduction in the switches of the network, at the end of a chain inside a node.
-    CollnetChain,
-    /// Reduction and copies in the NVLink switch of a node.
-    Nvls,
-    /// NVLS inside a node, double binary tree between nodes.
-    NvlsTree,
-    /// Parallel aggregated trees, for nodes of one GPU.
-    Pat,
-}
-
-/// Protocol of a channel.
-#[derive(Named, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Protocol {
-    /// Low latency: a flag with every 4 bytes.
-    Ll,
-    /// Low latency: a flag with every 120 bytes.
-    Ll128,
-    /// Buffers with a counter.
-    Simple,
-}
-
-impl Protocol {
-    /// Returns the bytes on the wire of a byte of data.
-    pub fn wire_bytes(self) -> f64 {
-        match self {
-            Self::Ll => 2.0,
-            Self::Ll128 => 128.0 / 120.0,
-            Self::Simple => 1.0,
-        }
-    }
-}
-
-/// Generation of GPUs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Architecture {
-    /// Before 8.0.
-    Volta,
-    /// From 8.0.
-    Ampere,
-    /// From 9.0.
-    Hopper,
-    /// From 10.0.
-    Blackwell,
-}
 
 /// Caps by architecture and number of nodes: 1, 2, more.
 type Caps = [[f64; 3]; 4];
@@ -71,23 +18,6 @@ const TREE: Caps = [[26.5, 18.5, 10.0], [24.0, 23.6, 17.8], [38.7, 41.4, 36.0], 
 const TREE_LL128: Caps = [[20.0; 3], [20.0; 3], [36.7, 36.7, 29.0], [55.6, 31.67, 20.0]];
 /// A channel of NVLS tree (Z).
 const NVLS_TREE: Caps = [[0.0; 3], [0.0; 3], [0.0, 57.7, 45.5], [0.0, 96.0, 80.0]];
-
-impl Architecture {
-    /// Returns the architecture of a compute capability, times ten.
-    pub fn of(cc: u32) -> Self {
-        match cc {
-            ..80 => Self::Volta,
-            80..90 => Self::Ampere,
-            90..100 => Self::Hopper,
-            _ => Self::Blackwell,
-        }
-    }
-
-    /// Returns the part of its bandwidth that NVLS reaches (eta); 0 where there is no NVLS.
-    pub fn nvls_efficiency(self) -> f64 {
-        [0.0, 0.0, 0.85, 0.74][self as usize]
-    }
-}
 
 /// Caps of bandwidths on a number of nodes.
 pub(super) struct Limits {

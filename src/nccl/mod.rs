@@ -23,6 +23,7 @@
 pub mod algorithms;
 mod bandwidth;
 mod constants;
+mod kinds;
 mod system;
 mod tuning;
 
@@ -30,6 +31,6 @@ mod tuning;
 mod tests;
 
 pub use bandwidth::bus_factor;
-pub use constants::{Algorithm, Architecture, Protocol};
+pub use kinds::{Algorithm, Architecture, Protocol};
 pub use system::{Cpu, Graph, Graphs, Hop, System, TreePattern};
 pub use tuning::{Choice, Entry, Operation, Tuning};

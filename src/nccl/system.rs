@@ -1,6 +1,6 @@
 //! System as NCCL sees it: GPUs, processors, and the channels of its graphs.
 
-use super::constants::{Algorithm, Architecture};
+use super::kinds::{Algorithm, Architecture};
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::reading::json;
 use crate::reading::tree::{self, Entry, Table, Tree};

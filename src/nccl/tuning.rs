@@ -1,6 +1,7 @@
 //! Cost model: latency and bandwidth of each algorithm and protocol, and the choice for a size.
 
-use super::constants::{Algorithm, Architecture, Limits, Protocol, base_latency, hop_between, hop_inside, tree_factor};
+use super::constants::{Limits, base_latency, hop_between, hop_inside, tree_factor};
+use super::kinds::{Algorithm, Architecture, Protocol};
 use super::system::{Cpu, Graph, System, TreePattern};
 use crate::diagnostic::Diagnostic;
 

@@ -54,7 +54,7 @@ fn many_mistakes_of_one_file() {
     s.toml:7:1: unknown key `bandwith` in [topology.fat-tree]; did you mean `bandwidth`?
     s.toml:8:11: unknown time unit "sec"; write "1.5 us" or "250 ns"
     s.toml:9:18: 3 has no unit; write a bandwidth like "12.5 GB/s" or "100 Gbit/s"
-    s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, double-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
+    s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
     s.toml:13:8: unknown size unit "KBs"; write "20 KB" or "64 KiB"
     s.toml:15:10: unknown sharing `maxmin`; did you mean `max-min`?
     s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, planes, family, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive, fluid, min-hop, dfsssp, up-down, tables, paths

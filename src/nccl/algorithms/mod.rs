@@ -10,7 +10,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 
-use super::constants::Algorithm;
+use super::kinds::Algorithm;
 use super::tuning::{Operation, Tuning};
 
 #[cfg(test)]
