@@ -26,7 +26,7 @@ def test_other_threads_go_on_meanwhile() -> None:
     thread = threading.Thread(target=tick)
     thread.start()
     before = len(ticks)
-    hayase.run("fat-tree-54", "all-to-all-simple-spread", size="1 MB", jitter="10 us")
+    hayase.run("fat-tree-432", "all-to-all-simple-spread", size="1 MB", jitter="10 us")
     after = len(ticks)
     stop.set()
     thread.join()
