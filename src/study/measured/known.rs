@@ -20,8 +20,8 @@ const NEAR_SIZE: f64 = 4.0;
 /// Returns the accuracy of measured rows near a run: the same operation and algorithm, on the machine whose end
 /// costs the run has, with up to twice the nodes and four times the size. Returns `None` if there are none.
 pub fn known_of<W: Simulated>(scenario: &Scenario<W>, work: &ProgramWork) -> Option<KnownAccuracy> {
-    let (system, family) = machine::with_node(scenario.system().node())?;
     let Some(WorkloadSpec::Pattern(spec)) = &work.spec else { return None };
+    let (system, family) = machine::with_node(scenario.system().node())?;
     let (network, topology) = (scenario.network()?, serde_json::to_value(scenario.system().topology()?).ok()?);
     if topology.get(&family).is_none() || !network.transport.is_plain_flow() {
         return None;
