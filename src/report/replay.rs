@@ -1,6 +1,6 @@
 //! Results of a replayed program, as plain data.
 
-use super::{Bounds, Head, Meta};
+use super::{Bounds, Delays, Head, LinkUse, Meta};
 use crate::program::caveats::Caveats;
 
 /// Version of the JSON format of [`ReplayReport`].
@@ -53,6 +53,11 @@ pub struct ReplayReport {
     /// not too long to be walked back through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<LateRank>,
+    /// Up to ten links, those on which messages lost the most time first, then the most used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkUse>,
+    /// Time that messages lost on links, if the run measured it.
+    pub delays: Option<Delays>,
     /// Data sets behind the run, if it is a prediction from data sets.
     pub prediction: Option<Prediction>,
     /// Breakdown of the time of each rank.

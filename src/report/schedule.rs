@@ -33,6 +33,9 @@ pub struct ScheduleReport {
     /// Time that no schedule undercuts \[s\]: bandwidth alone, without latencies. Of an all-reduce it is the optimum of
     /// a reduce-scatter and then an all-gather with equal shares; other shares can be faster on unequal nodes.
     pub optimum_s: f64,
+    /// Time of an all-reduce along reversed trees and then the same trees, if their roots had the best shares of the
+    /// vector; present if it is smaller than `optimum_s`, for up to 128 ranks \[s\].
+    pub free_shares_s: Option<f64>,
     /// True if steady flows reach `optimum_s`.
     pub optimum_exact: bool,
     /// Kind of proof of `optimum_s`.

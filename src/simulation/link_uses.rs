@@ -9,10 +9,16 @@ use crate::engine::Outcome;
 use crate::fabric::{Fabric, FabricBuilder, Irregular};
 use crate::ids::{IdVec, LinkId, VertexId};
 use crate::network::Network;
-use crate::record::{LinkTimes, Recorder};
+use crate::record::{LinkSeries, LinkTimes, Recorder};
 use crate::report::{Delays, KindDelay, LinkUse};
 use crate::transport::PortUse;
 use crate::units::Time;
+
+/// Number of most used links that a report lists.
+pub(super) const MOST_USED: usize = 10;
+/// Largest number of messages for which the times of links (busy, number of flows) are recorded by default.
+/// Recording costs a tenth of the run time if messages are played.
+pub(super) const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
 
 /// Use of all links in a run, by id.
 ///
@@ -28,6 +34,7 @@ pub struct LinkUses {
     makespan: Time,
     bytes: IdVec<LinkId, u64>,
     times: Option<LinkTimes>,
+    series: Option<LinkSeries>,
     ports: Option<IdVec<LinkId, PortUse>>,
     /// Time that messages lost on each link \[s\].
     delays: Option<IdVec<LinkId, f64>>,
@@ -38,7 +45,7 @@ impl Default for LinkUses {
     fn default() -> Self {
         let fabric = Arc::new(FabricBuilder::new("", 0, 0).finish(Irregular));
         let (bytes, most) = (IdVec::new(), Arc::clone(&fabric));
-        Self { fabric, most, makespan: Time::ZERO, bytes, times: None, ports: None, delays: None }
+        Self { fabric, most, makespan: Time::ZERO, bytes, times: None, series: None, ports: None, delays: None }
     }
 }
 
@@ -51,6 +58,7 @@ impl LinkUses {
             makespan: outcome.makespan,
             bytes: recorder.take_bytes(&network.fabric),
             times: recorder.times.take(),
+            series: recorder.series.take(),
             ports: outcome.facts.ports.take(),
             delays: outcome.facts.delays.take(),
         }
@@ -79,6 +87,22 @@ impl LinkUses {
         let vertices = Arc::new(vertices);
         let ids = (0..self.bytes.len() as u32).map(LinkId);
         ids.map(move |id| LinkUse { name: self.fabric.link_name_of(id, &vertices), ..self.without_name(id) })
+    }
+
+    /// Length of the spans of time of [`loads`](Self::loads).
+    pub fn span(&self) -> Time {
+        self.series.as_ref().map_or(Time::ZERO, LinkSeries::span)
+    }
+
+    /// Returns the load of a link in successive spans of time: its bytes over those that it can carry. Nothing if the
+    /// load over time was not recorded. The bytes of a message are spread evenly over its time, so that a load may
+    /// exceed 1.
+    pub fn loads(&self, id: LinkId) -> Vec<f64> {
+        let Some(series) = &self.series else { return Vec::new() };
+        let (capacity, span) = (self.most.link(id).capacity.bytes_per_second(), series.span());
+        let spans = series.of(id, self.makespan).iter().enumerate();
+        let length = |at: usize| (self.makespan.ps() - span.ps() * at as f64).min(span.ps()) * 1e-12;
+        spans.map(|(at, &bytes)| f64::from(bytes) / (capacity * length(at))).collect()
     }
 
     /// Returns the use of one link without its name, which costs more than all the rest.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::estimate::{self, Pilot};
-use super::link_uses::LinkUses;
+use super::link_uses::{LinkUses, MESSAGES_WITH_LINK_TIMES, MOST_USED};
 use super::optimum::bound_of_pattern;
 use super::program::KEPT;
 use super::ranks::of_pattern;
@@ -20,7 +20,7 @@ use crate::network::{Network, NetworkParts};
 use crate::noise::Added;
 use crate::pattern::{Injection, Pattern, PatternPlayer, PatternSpec, start_offsets};
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
-use crate::record::{History, PathStep, PatternRanks, Recorder, chain, critical_path};
+use crate::record::{History, LinkMeasures, PathStep, PatternRanks, Recorder, chain, critical_path};
 use crate::report::{
     self, Bounds, Estimate, Estimated, FaultsReport, Head, MessageRecord, Meta, OrderReport, Rate, Report, Rounds,
     SCHEMA, Status,
@@ -35,16 +35,9 @@ use crate::transport::{Channel, ContentionFreeSpec, Gridlock, Metered, Transport
 use crate::units::{Bandwidth, Time};
 use crate::workload::Blocked;
 
-/// Number of most used links that a report lists.
-const MOST_USED: usize = 10;
-
 /// Largest number of messages for which the critical path is computed after the run. It plays all messages
 /// once more, without contention.
 const MOST_ON_PATH: u64 = 10_000_000;
-
-/// Largest number of messages for which the times of links (busy, number of flows) are recorded by default.
-/// Recording costs a tenth of the run time if messages are played.
-const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
 
 /// Largest number of messages for which late ranks are reported by default.
 const LATE: u64 = 100_000;
@@ -271,7 +264,8 @@ impl Playing<'_> {
     /// Runs the pattern.
     fn run(&self, options: RunOptions<'_>) -> PatternOutcome {
         let start = crate::base::wall_clock::now();
-        let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, .. } = options;
+        let RunOptions { link_use, link_series, mut on_message, on_activity, on_transfer, late, keep, room, .. } =
+            options;
         let RunOptions { watch, added, in_step, .. } = options;
         let wants_messages = on_message.is_some();
         // An estimate does not play the whole pattern, so it has no late ranks.
@@ -287,14 +281,16 @@ impl Playing<'_> {
             }
         };
         let bisection = self.network.most().bisection();
-        let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
+        let measures = LinkMeasures { times: link_use, series: link_series };
+        let recorder = |measures| Recorder::new(&self.network.fabric, &self.network.placement, bisection, measures);
         // Messages can be observed only while they are played. So can links under a barrier, because counting does not
         // tell when each message of a step leaves them; messages of even steps all leave at the end. Counting a single
         // step takes as long as playing it.
-        let plays_links = link_use && (self.work.injection == Injection::Barrier || self.work.pattern.steps() < 2);
+        let asks_links = link_use || link_series;
+        let plays_links = asks_links && (self.work.injection == Injection::Barrier || self.work.pattern.steps() < 2);
         let is_played = plays_links || wants_messages || wants_ranks;
-        let counted = if is_played { None } else { self.count(|| recorder(link_use), watch) };
-        let mut watched = recorder(link_use);
+        let counted = if is_played { None } else { self.count(|| recorder(measures), watch) };
+        let mut watched = recorder(measures);
         let metered = if link_use { Metered::Links } else { Metered::Nothing };
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
         watched.alone_in_sequence = self.starts_of_rows();
@@ -319,9 +315,9 @@ impl Playing<'_> {
                 // Under a barrier only the messages within a step need events. The figures are still those of counted
                 // steps, so that they do not depend on the observations asked for.
                 let is_counted = self.work.injection == Injection::Barrier && outcome.stop == Stop::Done;
-                match is_counted.then(|| self.count(|| recorder(false), None)).flatten() {
+                match is_counted.then(|| self.count(|| recorder(LinkMeasures::default()), None)).flatten() {
                     Some((mut counted, outcome)) => {
-                        counted.times = watched.times.take();
+                        (counted.times, counted.series) = (watched.times.take(), watched.series.take());
                         (counted, outcome)
                     }
                     None => (watched, outcome),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::link_uses::{LinkUses, MESSAGES_WITH_LINK_TIMES, MOST_USED};
 use super::optimum::Exchanged;
 use super::ranks::{breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors};
@@ -26,12 +27,13 @@ use crate::program::collectives::Expander;
 use crate::program::start_up::StartUp;
 use crate::program::{Mark, Op, Program, Wildcards};
 use crate::program::{as_program, call_as_program};
-use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
+use crate::record::{History, LinkMeasures, PathStep, PlayedRegion, Recorder, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
 use crate::system::System;
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
+use crate::transport::Metered;
 use crate::units::Time;
 use crate::workload::Blocked;
 
@@ -75,6 +77,8 @@ pub struct ProgramOutcome {
     pub path: Option<Vec<PathStep>>,
     /// Regions of the program, by number.
     pub regions: Vec<PlayedRegion>,
+    /// Use of links, if it was asked for and there is a network.
+    pub links: LinkUses,
 }
 
 impl ProgramOutcome {
@@ -99,6 +103,12 @@ impl ProgramWork {
             origin: None,
             spec: None,
         }
+    }
+
+    /// Returns the observations that a run makes unless others are asked for.
+    pub fn usual<'a>(&self) -> RunOptions<'a> {
+        let link_use = self.program.messages() <= MESSAGES_WITH_LINK_TIMES;
+        RunOptions { link_use, late: true, ..RunOptions::default() }
     }
 
     /// Returns the same work with results asked for one region of the program.
@@ -285,6 +295,7 @@ impl Playing<'_> {
         let Self { work, system } = self;
         let RunOptions { mut on_activity, mut on_transfer, mut on_mark, late, keep, room, until, watch, added, .. } =
             options;
+        let measures = LinkMeasures { times: options.link_use, series: options.link_series };
         let total = work.program.messages();
         let room = match room {
             _ if keep => usize::MAX,
@@ -352,7 +363,7 @@ impl Playing<'_> {
         let on_transfer: Option<OnTransfer<'_>> = if looks_on { Some(&mut see_transfer) } else { None };
         let on_activity: Option<OnActivity<'_>> = if sees { Some(&mut see) } else { None };
         let observers = Observers { on_activity, on_transfer, on_mark };
-        let mut mishaps = None;
+        let (mut mishaps, mut links) = (None, LinkUses::default());
         let processors = processors(system, work.program.ranks(), added);
         let played = match system.network() {
             None => {
@@ -365,8 +376,8 @@ impl Playing<'_> {
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 let player = player.slowed(processors);
-                let (played, told) = play_on_network(network, player, Some(&watched));
-                mishaps = told;
+                let played;
+                (played, mishaps, links) = play_on_network(network, player, measures, Some(&watched));
                 played
             }
         };
@@ -387,6 +398,7 @@ impl Playing<'_> {
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
         let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
+        (report.links, report.delays) = (links.most_delayed(MOST_USED), links.delays());
         if let Some(exchanged) = exchanged.as_ref().filter(|_| whole) {
             let (now, messages) = (makespan, played.messages);
             let progress = Progress { now, delivered: messages, total: messages };
@@ -410,7 +422,7 @@ impl Playing<'_> {
         // Late ranks are not known within a region alone.
         let asked = late && whole && work.region.is_none();
         report.late = history.as_ref().filter(|_| asked).map(late_ranks).unwrap_or_default();
-        ProgramOutcome { report, stuck: played.stuck, history, path, regions }
+        ProgramOutcome { report, stuck: played.stuck, history, path, regions, links }
     }
 
     /// Returns, for each rank, the times at which it completed each collective that synchronises all ranks.
@@ -486,6 +498,8 @@ impl Playing<'_> {
             open_receives: None,
             critical_path: None,
             late: Vec::new(),
+            links: Vec::new(),
+            delays: None,
             prediction: self.work.origin.as_ref().map(|origin| self.prediction(origin)),
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             meta,
@@ -517,14 +531,23 @@ impl Playing<'_> {
     }
 }
 
-/// Plays a program over a network.
+/// Plays a program over a network, and measures its links.
 fn play_on_network(
     network: &Network,
     mut player: Player<'_>,
+    measures: LinkMeasures,
     watch: Option<&dyn Watch>,
-) -> (Played, Option<Box<Mishaps>>) {
-    let outcome = network.play(&mut player, watch);
-    (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps)
+) -> (Played, Option<Box<Mishaps>>, LinkUses) {
+    let (outcome, links) = if measures == LinkMeasures::default() {
+        (network.play(&mut player, watch), LinkUses::default())
+    } else {
+        let metered = if measures.times { Metered::Links } else { Metered::Nothing };
+        let mut recorder = Recorder::new(&network.fabric, &network.placement, None, measures);
+        let mut outcome = network.record(&mut player, metered, &mut recorder, watch);
+        let links = LinkUses::of(network, &mut recorder, &mut outcome);
+        (outcome, links)
+    };
+    (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps, links)
 }
 
 /// A watch that ends a run at a given time or when an inner watch asks for it.

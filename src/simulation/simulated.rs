@@ -18,6 +18,8 @@ pub struct RunOptions<'a> {
     /// Set to record the use of links. For a pattern this adds busy time and number of flows (bytes are
     /// always recorded). For jobs the bytes of each job on each link become part of the outcome.
     pub link_use: bool,
+    /// Set to record the load of links over time; for patterns and programs.
+    pub link_series: bool,
     /// Function called for each message on its delivery; for patterns and jobs. Ranks of jobs are numbered
     /// job after job.
     pub on_message: Option<&'a mut dyn FnMut(&MessageRecord)>,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Voice;
 use hayase::fabric::Fabric;
-use hayase::report::{Comparison, Estimated, MessageRecord, NoiseReport, Report};
+use hayase::report::{Comparison, Estimated, Head, MessageRecord, NoiseReport};
 use hayase::simulation::{LinkUses, PatternOutcome, PatternWork};
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
 use hayase_output::table;
@@ -20,15 +20,21 @@ pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voi
 }
 
 /// Draws the load of each link in a run.
-pub fn loads(fabric: &Fabric, links: &LinkUses, report: &Report, mut w: impl Write) -> io::Result<()> {
+pub fn loads(fabric: &Fabric, links: &LinkUses, work: &str, head: &Head, mut w: impl Write) -> io::Result<()> {
     let loads: Vec<LinkLoad> = links.iter().map(|link| LinkLoad::from(&link)).collect();
-    let mut subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.head.makespan_s));
-    if let Some(estimate) = report.head.estimated.as_ref().and_then(Estimated::estimate) {
+    let mut subtitle = format!("{work}, makespan {}", table::seconds(head.makespan_s));
+    if let Some(estimate) = head.estimated.as_ref().and_then(Estimated::estimate) {
         // A line that is too long would be cut.
         let (error, part) = (table::percent(estimate.error()), table::percent(estimate.simulated_part));
         subtitle += &format!(" (estimate, \u{b1} {error}; links: of the {part} simulated)");
     }
-    w.write_all(svg::link_loads(fabric, &loads, &report.fabric, &subtitle).as_bytes())
+    w.write_all(svg::link_loads(fabric, &loads, &fabric.to_string(), &subtitle).as_bytes())
+}
+
+/// Draws the load of links over time.
+pub fn series(fabric: &Fabric, links: &LinkUses, work: &str, makespan_s: f64, mut w: impl Write) -> io::Result<()> {
+    let subtitle = format!("{work}, makespan {}", table::seconds(makespan_s));
+    w.write_all(svg::link_series(fabric, links, &fabric.to_string(), &subtitle).as_bytes())
 }
 
 /// Draws the timeline of a run: messages, computation and waiting.

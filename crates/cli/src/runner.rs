@@ -120,7 +120,8 @@ impl Answering for PatternWork {
         let keep = wants("timeline.svg") || wants("path.csv");
         let link_use = wants("links.csv") || usual.link_use;
         let late = usual.late || keep || wants("ranks.csv");
-        RunOptions { link_use, late, keep, in_step: true, ..RunOptions::default() }
+        let link_series = wants("links.svg");
+        RunOptions { link_use, link_series, late, keep, in_step: true, ..RunOptions::default() }
     }
 
     fn complete(scenario: &Scenario<Self>, head: &mut Head) {
@@ -154,7 +155,10 @@ impl Answering for ProgramWork {
     }
 
     fn observed<'a>(&self, wants: &dyn Fn(&str) -> bool) -> RunOptions<'a> {
-        RunOptions { late: true, keep: wants("timeline.svg") || wants("path.csv"), ..RunOptions::default() }
+        let usual = self.usual();
+        let (keep, link_series) = (wants("timeline.svg") || wants("path.csv"), wants("links.svg"));
+        let link_use = usual.link_use || wants("links.csv") || wants("loads.svg");
+        RunOptions { keep, link_use, link_series, ..usual }
     }
 
     fn complete(scenario: &Scenario<Self>, head: &mut Head) {

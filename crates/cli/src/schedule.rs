@@ -10,14 +10,16 @@ use clap::{Args, ValueHint};
 use super::files::{kind_of, names};
 use super::options::{Offer, OutputArgs, Writes};
 use super::scenario::SystemArgs;
-use super::{End, Failure, Voice, asked, complain, progress, typed};
+use super::{End, Failure, Voice, asked, complain, pictures, progress, typed};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, failure};
 use hayase::ids::LinkId;
 use hayase::reading::csv::{Column, read};
+use hayase::report::MessageRecord;
+use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
 use hayase::study::schedule::{Method, Plan, PlanOperation, Request, Schedule, csv_of, schedule as make};
 use hayase::sweep::SweepError;
 use hayase::units::{Bytes, QuantityError, Time};
-use hayase_output::svg::{self, LinkLoad};
+use hayase_output::svg::{self, LinkLoad, Window};
 use hayase_output::{goal, json, msccl, table};
 
 const EXAMPLES: &str = "\
@@ -49,8 +51,8 @@ Files (-o), by name:
   x.xml       the plan for MSCCL
   plan.json   the plan with all its messages
   x.svg       bytes of the plan on the fabric; of trees those of the root (--root)
-  x.json      the printed figures
-`hayase run -p x.csv -o timeline.svg` shows the messages over time.";
+  timeline.svg, links.svg   messages of each rank and load of links over time, if all start at once
+  x.json      the printed figures";
 
 /// `hayase schedule`.
 #[derive(Args, Debug)]
@@ -96,7 +98,10 @@ pub struct ScheduleArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> = Offer::new("schedule", names!["plan.json", "x.csv", "x.goal", "x.json", "x.svg", "x.xml"]);
+const OFFER: Offer<&str> = Offer::new(
+    "schedule",
+    names!["plan.json", "timeline.svg", "links.svg", "x.csv", "x.goal", "x.json", "x.svg", "x.xml"],
+);
 
 /// Schedules an operation and prints its times.
 pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
@@ -127,8 +132,28 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     let to_xml = |w: &mut dyn Write| writes(&|plan, w| msccl::write(plan, &name, w).map_err(std::io::Error::other), w);
     let to_json = |w: &mut dyn Write| writes(&|plan, w| json::write(plan, w), w);
     let to_svg = |w: &mut dyn Write| writes(&|plan, w| w.write_all(picture(&made, plan, args.root).as_bytes()), w);
-    let writers: [(&str, Writes<'_>); 5] =
-        [("x.csv", &to_csv), ("x.goal", &to_goal), ("x.xml", &to_xml), ("plan.json", &to_json), ("x.svg", &to_svg)];
+    let asks = |name: &'static str| files.iter().any(|(kind, _)| *kind == name);
+    let watched = if asks("timeline.svg") || asks("links.svg") { Some(watch(&made)?) } else { None };
+    let of_run = |draw: &dyn Fn(&Watched, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| {
+        watched.as_ref().and_then(Option::as_ref).map_or(Ok(()), |watched| draw(watched, w))
+    };
+    let to_timeline =
+        |w: &mut dyn Write| of_run(&|(work, run, all), w| pictures::timeline(all, work, run, Window::default(), w), w);
+    let to_links = |w: &mut dyn Write| {
+        let draw = |(work, run, _): &Watched, w: &mut dyn Write| {
+            pictures::series(fabric, &run.links, work.name(), run.report.head.makespan_s, w)
+        };
+        of_run(&draw, w)
+    };
+    let writers: [(&str, Writes<'_>); 7] = [
+        ("x.csv", &to_csv),
+        ("x.goal", &to_goal),
+        ("x.xml", &to_xml),
+        ("plan.json", &to_json),
+        ("x.svg", &to_svg),
+        ("timeline.svg", &to_timeline),
+        ("links.svg", &to_links),
+    ];
     args.out.deliver(files, || table::schedule(report), report, &writers)?;
     // A run that was stopped has no time.
     Ok(if plan.is_some() && report.simulated_s.is_none() { End::Interrupted } else { End::Done })
@@ -144,6 +169,19 @@ pub fn end(error: SweepError, voice: Voice) -> Result<End, Failure> {
             Ok(End::Failed)
         }
     }
+}
+
+/// Run of a schedule in step, with its messages.
+type Watched = (PatternWork, PatternOutcome, Vec<MessageRecord>);
+
+/// Plays the schedule in step once more and observes its messages and links.
+fn watch(made: &Schedule) -> Result<Option<Watched>, Failure> {
+    let Some(scenario) = made.scenario()? else { return Ok(None) };
+    let mut messages = Vec::new();
+    let mut keep = |message: &MessageRecord| messages.push(*message);
+    let options = RunOptions { on_message: Some(&mut keep), link_series: true, keep: true, ..RunOptions::default() };
+    let outcome = scenario.run(options);
+    Ok(Some((scenario.work().clone(), outcome, messages)))
 }
 
 /// Draws the bytes of the plan on the fabric; of trees those of one root.

@@ -14,10 +14,11 @@ use crate::diagnostic::{Diagnostic, Invalid};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::network::{Network, NetworkParts};
-use crate::optimum::trees::{Error, Ratio, bound};
+use crate::optimum::trees::{Error, Ratio, bound, free_bandwidth};
 use crate::optimum::{FlowNetwork, Volumes};
 use crate::report::{SCHEDULE_SCHEMA, ScheduleReport, ScheduleRow, WorstCut};
-use crate::scenario::Loader;
+use crate::scenario::{Loader, Scenario};
+use crate::simulation::PatternWork;
 use crate::study::runs::Control;
 use crate::study::sweep::{Axis, Sweep, SweepError};
 use crate::units::{Bandwidth, Bytes, Time};
@@ -139,9 +140,19 @@ pub struct Schedule {
     pub plan: Option<Plan>,
     /// Network with the ranks.
     pub network: Network,
+    /// Texts of the scenario that plays the schedule in step.
+    played: Option<Loader>,
 }
 
 impl Schedule {
+    /// Returns the scenario that plays the schedule in step; `None` if there is no schedule.
+    ///
+    /// # Errors
+    /// A file that was changed since the schedule was made.
+    pub fn scenario(&self) -> Result<Option<Scenario<PatternWork>>, Invalid> {
+        self.played.clone().map(Loader::load_pattern).transpose()
+    }
+
     /// Returns the bytes on each link of the plan's messages for which `is_counted` is true \[B\].
     pub fn bytes(&self, is_counted: impl Fn(&PlanMessage) -> bool) -> IdVec<LinkId, u64> {
         let NetworkParts { fabric, router, placement, .. } = &*self.network;
@@ -261,9 +272,9 @@ pub fn schedule(base: &Loader, request: &Request, control: Control<'_>) -> Resul
         report.trees_per_root = built.trees.or(report.trees_per_root);
         report.slots = built.plan.messages.iter().filter_map(|message| message.slot).max().map(|last| last + 1);
     }
-    simulate(&ground, built.as_ref(), &mut report)?;
+    let played = simulate(&ground, built.as_ref(), &mut report)?;
     let plan = built.map(|built| built.plan).filter(|plan| !plan.messages.is_empty());
-    Ok(Schedule { report, plan, network: network.clone() })
+    Ok(Schedule { report, plan, network: network.clone(), played })
 }
 
 fn without_network() -> Diagnostic {
@@ -360,6 +371,10 @@ fn along_trees(ground: &Ground<'_>, report: &mut ScheduleReport) -> Result<Resul
     report.optimum_proof = proof(&found, ranks);
     if operation == PlanOperation::AllReduce {
         report.optimum_proof += ", twice: reduce-scatter, then all-gather, with equal shares";
+        // Reversed trees need as much bandwidth in one direction as in the other.
+        let free = if is_even { free_bandwidth(&graph.graph, &mut progress).ok().flatten() } else { None };
+        let free_s = free.map(|bandwidth| 2.0 * size as f64 / bandwidth);
+        report.free_shares_s = free_s.filter(|free_s| *free_s < 0.999 * report.optimum_s);
     }
     if let Some(bound) = &found.bound {
         report.worst_cut = Some(WorstCut { nodes: bound.cut_nodes, bandwidth_bps: bound.cut_bandwidth as f64 });
@@ -415,8 +430,12 @@ fn mistake(error: Error, graph: &RankGraph<'_>) -> Diagnostic {
     }
 }
 
-/// Simulates the plan and the usual algorithms, without and with late starts.
-fn simulate(ground: &Ground<'_>, built: Option<&Built>, report: &mut ScheduleReport) -> Result<(), SweepError> {
+/// Simulates the plan and the usual algorithms, without and with late starts. Returns the texts of the plan's scenario.
+fn simulate(
+    ground: &Ground<'_>,
+    built: Option<&Built>,
+    report: &mut ScheduleReport,
+) -> Result<Option<Loader>, SweepError> {
     let ranks = format!("ranks = {}\n", ground.ranks());
     let largest = built.and_then(|built| built.plan.messages.iter().map(|message| message.bytes).max());
     let port = ground.nodes.iter().map(|&node| ground.network.capacity_of(node).0).min().unwrap_or_default();
@@ -424,7 +443,7 @@ fn simulate(ground: &Ground<'_>, built: Option<&Built>, report: &mut ScheduleRep
     let jitter = ground.request.jitter.unwrap_or(Time::from_ps((message_time.ps() * JITTER).round()));
     report.jitter_s = jitter.seconds();
     let mut base = ground.base.clone();
-    let mut names = Vec::new();
+    let (mut names, mut played) = (Vec::new(), None);
     if let Some(built) = built {
         let injection = if report.slots.is_some() || built.pattern.is_some() { "barrier" } else { "all" };
         let table = built.pattern.clone().unwrap_or_else(|| "[workload.file]\npath = \"schedule.csv\"\n".to_owned());
@@ -438,6 +457,7 @@ fn simulate(ground: &Ground<'_>, built: Option<&Built>, report: &mut ScheduleRep
         let file = format!("{table}{ranks}injection = \"{injection}\"\n{cost}");
         base = base.attach("schedule.toml", file.into_bytes());
         names.push((SCHEDULE.to_owned(), "schedule.toml".to_owned()));
+        played = Some(base.clone().pattern("schedule.toml"));
     }
     for (name, text) in algorithms(ground) {
         let file = format!("{name}.toml");
@@ -472,7 +492,7 @@ fn simulate(ground: &Ground<'_>, built: Option<&Built>, report: &mut ScheduleRep
         report.algorithms.push(ScheduleRow { name, makespan_s, makespan_jitter_s, ratio_in_step, ratio_to_optimum });
     }
     report.algorithms.sort_by(|a, b| a.makespan_jitter_s.total_cmp(&b.makespan_jitter_s));
-    Ok(())
+    Ok(played)
 }
 
 /// Returns the usual algorithms of the operation with their workloads.

@@ -22,6 +22,7 @@ impl Filed for PatternWork {
         "x.json",
         "timeline.svg",
         "noise.svg",
+        "links.svg",
         "x.svg",
         "messages.csv",
         "links.csv",
@@ -70,7 +71,10 @@ impl Filed for PatternWork {
         let &Played { scenario, outcome: run, report, window, .. } = played;
         match (name, scenario.network()) {
             ("links.csv", _) => csv::links(run.links.iter(), w),
-            ("x.svg", Some(network)) => pictures::loads(&network.fabric, &run.links, report, w),
+            ("x.svg", Some(network)) => pictures::loads(&network.fabric, &run.links, &report.workload, &report.head, w),
+            ("links.svg", Some(network)) => {
+                pictures::series(&network.fabric, &run.links, &report.workload, report.head.makespan_s, w)
+            }
             ("timeline.svg", _) => pictures::timeline(&played.messages, scenario.work(), run, window, w),
             ("ranks.csv", _) => {
                 let known = run.history.is_some();

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::streams::Stream;
 use super::{Asked, Filed, Played, took};
 use crate::files::{Names, names};
+use crate::{Failure, pictures};
 use hayase::atomic_file::AtomicFile;
+use hayase::diagnostic::Diagnostic;
 use hayase::report::replay::ReplayReport;
 use hayase::report::{Meta, Status};
 use hayase::scenario::Scenario;
@@ -36,10 +38,24 @@ impl Filed for ProgramWork {
         "breakdown.svg",
         "timeline.svg",
         "matrix.svg",
+        "links.csv",
+        "links.svg",
+        "loads.svg",
     ];
     const CSV: Result<(), &'static str> =
         Err("of a program there are several tables: -o ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv");
     const KEPT: &'static [&'static str] = &["x.json", "ranks.csv"];
+
+    fn check(scenario: &Scenario<Self>, asked: &Asked<'_>) -> Result<(), Failure> {
+        let path = ["links.csv", "links.svg", "loads.svg"].into_iter().find_map(|name| asked.file::<Self>(name));
+        match path {
+            Some(path) if scenario.system().network().is_none() => {
+                let message = format!("`{}` shows links, and the program runs without a network", path.display());
+                Err(Diagnostic::new("wrong-choice", message).help("add -t FABRIC").into())
+            }
+            _ => Ok(()),
+        }
+    }
 
     fn stream<'a>(scenario: &'a Scenario<Self>, name: &str, file: AtomicFile) -> io::Result<Box<dyn Stream + 'a>> {
         let Self { program, name: title, .. } = scenario.work();
@@ -60,6 +76,15 @@ impl Filed for ProgramWork {
                 return csv::ranks(&report.ranks, &report.late, known, w);
             }
             "path.csv" => return csv::path(path, w),
+            "links.csv" => return csv::links(outcome.links.iter(), w),
+            "links.svg" | "loads.svg" => {
+                let Some(network) = scenario.system().network() else { return Ok(()) };
+                let (fabric, head) = (&network.fabric, &report.head);
+                return match name {
+                    "links.svg" => pictures::series(fabric, &outcome.links, &report.program, head.makespan_s, w),
+                    _ => pictures::loads(fabric, &outcome.links, &report.program, head, w),
+                };
+            }
             "matrix.csv" => return csv::matrix(matrix, w),
             "matrix.svg" => {
                 let messages = table::count(report.head.messages, "message", "messages");

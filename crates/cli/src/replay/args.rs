@@ -45,6 +45,8 @@ Files (-o), by name:
   noise.svg        the propagation of delays of slow ranks (--straggler, --noise); also noise.csv
   breakdown.svg    the time of each rank by kind, as bars
   timeline.svg     activities of ranks, messages and the critical path
+  loads.svg        the load of each link, drawn on the fabric (-t)
+  links.svg        the load over time of each kind of link, and of the busiest links; also links.csv
   trace.json       for Perfetto (ui.perfetto.dev); also x.trace.json, x.perfetto.json";
 
 /// `hayase replay`.

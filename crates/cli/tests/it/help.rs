@@ -247,6 +247,7 @@ Files (-o), by name:
   ranks.csv      every rank: its time by kind, and its lateness
   path.csv       the critical path; activities.csv: all activities of ranks
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
+  links.svg      the load over time of each kind of link, and of the busiest links
   rankfile=FILE  host of each rank for Open MPI, numbered by the order of an all-to-all;
   hostfile=FILE for MPICH
   noise.svg      the propagation of delays of slow ranks (--straggler, --noise); also noise.csv

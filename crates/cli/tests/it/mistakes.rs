@@ -115,11 +115,11 @@ fn names_of_outputs_are_checked_before_anything_else() {
     desk.hayase("run missing.toml -o x.foo -o z").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[unknown-output]: no output of this kind is called `.foo` (`x.foo`)
  |
- = help: write x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
+ = help: write x.json, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
 
 error[unknown-output]: the output `z` has no extension, which selects the content
  |
- = help: write x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
+ = help: write x.json, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
 
 2 mistakes
 

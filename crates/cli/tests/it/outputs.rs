@@ -122,7 +122,7 @@ fn files_have_what_is_printed_and_an_unknown_extension_lists_those_that_work() {
     for (words, known) in [
         (
             "run -t ./fabric.toml -p ring",
-            "x.json, timeline.svg, noise.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or \
+            "x.json, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or \
              hostfile=FILE",
         ),
         ("rates -t ./fabric.toml -p ring", "x.csv, x.json or x.svg"),

@@ -131,6 +131,29 @@ fn pictures_traces_and_the_critical_path_are_written() {
 }
 
 #[test]
+fn links_of_a_program_have_loads_and_delays() {
+    // Ranks 0 and 1 send to rank 2 at the same time, so both lose time on its ejection link.
+    let two = "num_ranks 3\nrank 0 {\nl1: send 1000b to 2 tag 0\n}\nrank 1 {\nl1: send 1000b to 2 tag 0\n}\n\
+               rank 2 {\nl1: recv 1000b from 0 tag 0\nl2: recv 1000b from 1 tag 0\n}\n";
+    let desk = Desk::new().file("x.goal", two);
+    let words = "replay x.goal -t fat-tree-54 --node ideal -o loads.svg -o links.svg -o links.csv --format json -q";
+    let report: serde_json::Value = serde_json::from_str(&desk.hayase(words).assert().success().stdout()).unwrap();
+    assert_eq!(report["links"][0]["name"], "L1.0 -> node 2");
+    assert_eq!(report["delays"]["kinds"][0]["links"], "ejection");
+    // Each of the two takes twice as long as alone.
+    let seconds = |value: &serde_json::Value| value.as_f64().unwrap();
+    let (lost, makespan) = (seconds(&report["delays"]["total_s"]), seconds(&report["makespan_s"]));
+    assert!((lost / makespan - 1.0).abs() < 1e-9, "{lost} {makespan}");
+    let ejection = desk.read("links.csv").lines().find(|line| line.contains("L1.0 -> node 2")).unwrap().to_owned();
+    assert!(ejection.contains(",2000,"), "{ejection}");
+    assert!(
+        desk.read("links.svg").contains("L1.0 -&gt; node 2, 0 ps to") && desk.read("loads.svg").contains("makespan")
+    );
+    let refused = desk.hayase("replay x.goal --node ideal -o links.svg").assert().code(2);
+    assert!(refused.stderr().contains("without a network"), "{}", refused.stderr());
+}
+
+#[test]
 fn long_messages_of_any_program_go_in_pieces() {
     let desk = Desk::new();
     let report = |words: &str| -> serde_json::Value {

@@ -143,6 +143,28 @@ fn wrong_requests_say_what_is_expected() {
 }
 
 #[test]
+fn a_schedule_is_drawn_over_time() {
+    let desk = Desk::new();
+    let words = "schedule all-to-all -t fat-tree-54 --size 20KB -q -o timeline.svg -o links.svg";
+    desk.hayase(words).assert().success();
+    assert!(desk.read("timeline.svg").contains("2,862 messages among 54 ranks"));
+    // All ports are busy all the time.
+    let picture = desk.read("links.svg");
+    let loads: Vec<&str> = picture.lines().filter(|line| line.contains("injection (54), ")).collect();
+    assert!(!loads.is_empty() && loads.iter().all(|line| line.contains(": 100 %")), "{loads:?}");
+}
+
+#[test]
+fn free_shares_of_roots_are_named_where_nodes_are_unequal() {
+    let desk = Desk::new();
+    let of = |fabric: &str| json(&desk, &format!("schedule all-reduce -t {fabric},bandwidth=1GB/s,host-link=false"));
+    let (mesh, torus) = (of("mesh:dims=[3,4]"), of("torus:dims=[3,3]"));
+    // 12 ranks: corners have two links, and trees of 8/3 GB/s have roots elsewhere.
+    assert_near(number(&mesh, "/free_shares_s"), 0.75e-3, 1e-4);
+    assert!(torus["free_shares_s"].is_null() && number(&torus, "/optimum_s") > 0.0);
+}
+
+#[test]
 fn a_rank_file_gives_rank_order_the_order_of_the_run() {
     let desk = Desk::new();
     let run = |rest: &str| format!("run -t fat-tree-54 -p all-to-all-simple-spread --ranks 7 --placement {rest}");

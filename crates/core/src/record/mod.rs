@@ -14,6 +14,7 @@ mod jobs;
 mod late;
 #[cfg(feature = "simulator")]
 mod matrix;
+mod over_time;
 #[cfg(feature = "simulator")]
 mod pattern_ranks;
 mod recorder;
@@ -33,6 +34,7 @@ pub use jobs::{JobRecord, JobsRecorder};
 pub use late::{Late, Lateness, lateness};
 #[cfg(feature = "simulator")]
 pub use matrix::Matrix;
+pub use over_time::{LinkMeasures, LinkSeries};
 #[cfg(feature = "simulator")]
 pub use pattern_ranks::PatternRanks;
 pub use recorder::{LinkTime, LinkTimes, OnMessage, Recorder};

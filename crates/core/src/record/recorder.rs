@@ -2,6 +2,7 @@
 
 use super::Fingerprint;
 use super::fingerprint::mix;
+use super::over_time::{LinkMeasures, LinkSeries};
 use super::split::Fractions;
 use crate::base::threads;
 use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
@@ -26,6 +27,8 @@ pub struct Recorder<'a> {
     pub crossed: (u64, u64),
     /// Busy time and number of flows of each link, if requested.
     pub times: Option<LinkTimes>,
+    /// Load of each link over time, if requested.
+    pub series: Option<LinkSeries>,
     /// Sum over messages of the time under way \[ps\].
     pub under_way: Sum,
     /// Sum over messages of the time that each would have taken alone \[ps\].
@@ -44,15 +47,17 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Creates an empty recorder.
-    pub fn new(fabric: &Fabric, placement: &Placement, bisection: Option<&Bisection>, link_times: bool) -> Self {
+    pub fn new(fabric: &Fabric, placement: &Placement, bisection: Option<&Bisection>, measures: LinkMeasures) -> Self {
         let links = fabric.links().len();
+        let (times, series) = measures.recorders(links);
         let side = |node: NodeId| bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
         Self {
             bytes: IdVec::filled(links, 0),
             fractions: Fractions::default(),
             ranks: IdVec::filled(placement.len(), (0, 0)),
             crossed: (0, 0),
-            times: link_times.then(|| LinkTimes::new(links)),
+            times,
+            series,
             under_way: Sum::default(),
             alone: Sum::default(),
             fingerprint: Fingerprint::new(placement.len() as u32),
@@ -116,6 +121,9 @@ impl Observer for Recorder<'_> {
         for &link in route {
             self.bytes[link] += flight.send.bytes;
         }
+        if let Some(series) = &mut self.series {
+            series.add(flight.start, now, route.iter().map(|&link| (link, flight.send.bytes as f64)));
+        }
         self.count(now, flight);
         if let Some(on_message) = &mut self.on_message {
             on_message(now, flight);
@@ -124,11 +132,15 @@ impl Observer for Recorder<'_> {
 
     fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
         self.fractions.add(&mut self.bytes, flight.send.bytes, links, parts);
+        if let Some(series) = &mut self.series {
+            let bytes = flight.send.bytes as f64;
+            series.add(flight.start, now, links.iter().zip(parts).map(|(&link, part)| (link, part * bytes)));
+        }
         self.delivered(now, flight, &[]);
     }
 
     fn asks_links(&self) -> bool {
-        self.times.is_some()
+        self.times.is_some() || self.series.is_some()
     }
 
     fn steps(&mut self, steps: &[CountedStep<'_>]) {
@@ -138,6 +150,9 @@ impl Observer for Recorder<'_> {
                     step.times().for_each(|(start, end)| times.step(start, end, on_links));
                 }
             }
+        }
+        if let Some(series) = &mut self.series {
+            steps.iter().for_each(|step| series.add_steps(step));
         }
         if let Some(on_message) = &mut self.on_message {
             for step in steps {
@@ -326,7 +341,7 @@ struct Spans {
 }
 
 impl LinkTimes {
-    fn new(links: usize) -> Self {
+    pub(super) fn new(links: usize) -> Self {
         Self { links: threads::collect(links, |_| Spans::default()).into() }
     }
 
@@ -401,7 +416,7 @@ mod tests {
         let fabric = builder.finish(Irregular);
         let placement: Placement = fabric.node_ids().collect();
         for (messages, bytes) in [(1, 100), (1, 1), (3, 100), (7, 20_001), (300, 1)] {
-            let mut recorder = Recorder::new(&fabric, &placement, None, false);
+            let mut recorder = Recorder::new(&fabric, &placement, None, LinkMeasures::default());
             for index in 0..messages {
                 let id = MessageId { src: RankId(0), index };
                 let send = SendRequest { id, dst: RankId(1), bytes };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::figures::{Quantity, grouped, seconds};
-use super::run::{of_head, write_lines};
+use super::run::{lost, of_head, write_lines};
 use super::{Answer, Grid, early, late, printable};
 use hayase::columns::{Blank, Columns};
 use hayase::report::Status;
@@ -71,6 +71,10 @@ pub fn replay(report: &ReplayReport) -> Answer {
             ),
         };
         lines.push(("left open", value));
+    }
+    if let Some((name, delay)) = report.delays.as_ref().and_then(lost) {
+        let most = report.links.first().map_or(String::new(), |link| format!("; most on {}", printable(&link.name)));
+        lines.push((name, delay + &most));
     }
     lines.extend(of_head(&report.head));
     write_lines(&mut text, lines, &report.head);

@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::figures::{bandwidth, count, fixed, grouped, percent, seconds};
 use super::{Answer, Grid, early, late, printable};
 use crate::columns;
-use hayase::report::{Bounds, Estimate, Estimated, FaultsReport, Head, LinkUse, Report, SeedStatistics, Status};
+use hayase::report::{
+    Bounds, Delays, Estimate, Estimated, FaultsReport, Head, LinkUse, Report, SeedStatistics, Status,
+};
 use hayase::units::Bytes;
 
 /// Number of links shown.
@@ -106,11 +108,7 @@ fn figures(report: &Report) -> Lines {
         lines.push(("contention", format!("{}  ({meaning})", fixed(report.contention, 3))));
     }
     let is_part = report.head.estimated.as_ref().and_then(Estimated::estimate).is_some();
-    if let Some(delays) = report.delays.as_ref().filter(|delays| delays.total_s > 0.0 && !is_part) {
-        let kinds = delays.kinds.iter().filter(|kind| kind.part >= 0.005).take(KINDS);
-        let kinds: Vec<String> = kinds.map(|kind| format!("{} on {}", percent(kind.part), kind.links)).collect();
-        lines.push(("delay", format!("{} lost by all messages: {}", seconds(delays.total_s), kinds.join("; "))));
-    }
+    lines.extend(report.delays.as_ref().filter(|_| !is_part).and_then(lost));
     if let Some(rounds) = report.rounds {
         let (min, mean, max) = (rounds.min, fixed(rounds.mean, 1), rounds.max);
         lines.push(("rounds", format!("{mean} of redistribution on average, {min} to {max}")));
@@ -118,6 +116,14 @@ fn figures(report: &Report) -> Lines {
     lines.extend(of_head(&report.head));
     lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines
+}
+
+/// Returns the line of the time that messages lost on links; nothing if they lost none.
+pub(super) fn lost(delays: &Delays) -> Option<(&'static str, String)> {
+    let kinds = delays.kinds.iter().filter(|kind| kind.part >= 0.005).take(KINDS);
+    let kinds: Vec<String> = kinds.map(|kind| format!("{} on {}", percent(kind.part), kind.links)).collect();
+    let line = || format!("{} lost by all messages: {}", seconds(delays.total_s), kinds.join("; "));
+    (delays.total_s > 0.0).then(|| ("delay", line()))
 }
 
 /// Returns the line of the optimum over all routings, if it was asked for.

@@ -24,6 +24,10 @@ pub fn schedule(report: &ScheduleReport) -> Answer {
     if let Some(cut) = &report.worst_cut {
         line("worst cut", format!("{} ranks, {} out of it", cut.nodes, bandwidth(cut.bandwidth_bps)));
     }
+    if let Some(free_s) = report.free_shares_s {
+        let gain = fixed(report.optimum_s / free_s, 2);
+        line("free shares", format!("{}, {gain} times less: if roots had the best shares", seconds(free_s)));
+    }
     match (&report.method, &report.no_schedule) {
         (Some(method), _) => line("schedule", format!("{method}{}", facts(report))),
         (None, reason) => line("schedule", format!("none: {}", reason.as_deref().unwrap_or("unknown"))),

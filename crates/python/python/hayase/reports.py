@@ -1300,6 +1300,10 @@ class ReplayReport(TypedDict):
     critical_path: NotRequired[CriticalPath | None]
     #: Ranks that delayed others, largest caused wait first; present if asked for and the run is complete and not too long to be walked back through.
     late: NotRequired[list[LateRank]]
+    #: Up to ten links, those on which messages lost the most time first, then the most used.
+    links: NotRequired[list[LinkUse]]
+    #: Time that messages lost on links, if the run measured it.
+    delays: NotRequired[Delays | None]
     #: Data sets behind the run, if it is a prediction from data sets.
     prediction: NotRequired[Prediction | None]
     #: Breakdown of the time of each rank.
@@ -1423,6 +1427,8 @@ class ScheduleReport(TypedDict):
     size_bytes: int
     #: Time that no schedule undercuts [s]: bandwidth alone, without latencies. Of an all-reduce it is the optimum of a reduce-scatter and then an all-gather with equal shares; other shares can be faster on unequal nodes.
     optimum_s: float
+    #: Time of an all-reduce along reversed trees and then the same trees, if their roots had the best shares of the vector; present if it is smaller than `optimum_s`, for up to 128 ranks [s].
+    free_shares_s: NotRequired[float | None]
     #: True if steady flows reach `optimum_s`.
     optimum_exact: bool
     #: Kind of proof of `optimum_s`.

@@ -28,6 +28,7 @@ mod messages;
 mod packing;
 mod ratio;
 mod schedule;
+mod shares;
 mod splitting;
 #[cfg(test)]
 mod tests;
@@ -39,3 +40,4 @@ pub use graph::{Error, Graph, Progress};
 pub use messages::{Message, messages, usual_chunks};
 pub use ratio::Ratio;
 pub use schedule::{all_gather, broadcast, with_trees};
+pub use shares::free_bandwidth;

@@ -10,6 +10,8 @@
 
 use smallvec::SmallVec;
 
+use super::delays::Delays;
+use super::interference::Meter;
 use super::{Flows, GroupFlows};
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, LinkId};
@@ -29,8 +31,8 @@ const ABSENT: u32 = u32::MAX;
 
 /// Messages as flows, by groups while many share a link.
 #[derive(Debug)]
-pub struct CrowdedFlows {
-    flows: Flows<(), MaxMin>,
+pub struct CrowdedFlows<M = ()> {
+    flows: Flows<M, MaxMin>,
     /// Groups, created when they are first needed.
     groups: Option<Box<GroupFlows>>,
     by_groups: bool,
@@ -55,8 +57,19 @@ impl CrowdedFlows {
     pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
         let capacities = fabric.shared_capacities();
         let policy = Box::new(MaxMin::new(capacities.clone()));
+        Self::of(Flows::shared_by(policy, &capacities, fabric, router, one_at_a_time), capacities)
+    }
+
+    /// Puts the flows under a meter of delays. These are known if no crowd meets.
+    pub(super) fn with_delays(self, fabric: &Fabric, factor: f64) -> CrowdedFlows<Delays> {
+        CrowdedFlows::of(self.flows.with_delays(fabric, factor), self.capacities)
+    }
+}
+
+impl<M: Meter> CrowdedFlows<M> {
+    fn of(flows: Flows<M, MaxMin>, capacities: Vec<f64>) -> Self {
         Self {
-            flows: Flows::shared_by(policy, &capacities, fabric, router, one_at_a_time),
+            flows,
             groups: None,
             by_groups: false,
             on_link: vec![0; capacities.len()],
@@ -142,7 +155,7 @@ impl CrowdedFlows {
     }
 }
 
-impl Transport for CrowdedFlows {
+impl<M: Meter> Transport for CrowdedFlows<M> {
     fn start(&mut self, entry: &Entry<'_>) {
         self.note(entry.flow, entry.links);
         self.active_transport().start(entry);
@@ -173,7 +186,8 @@ impl Transport for CrowdedFlows {
     }
 
     fn facts(&self) -> Facts {
-        self.flows.facts()
+        let facts = self.flows.facts();
+        Facts { delays: facts.delays.filter(|_| self.groups.is_none()), ..facts }
     }
 }
 

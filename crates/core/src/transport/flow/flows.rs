@@ -377,7 +377,7 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
 }
 
 /// Transfer of flows under way from one way of sharing to another.
-impl<S: Sharing + ?Sized> Flows<(), S> {
+impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
     /// Returns the number of flows that are shared one by one, and not in lock step.
     pub(super) fn shared(&self) -> usize {
         self.shared
@@ -390,10 +390,12 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
         for (flow, links, left) in flows {
             self.sharing.add(flow, links);
             self.note(FlowId(flow), 0);
+            self.meter.start(flow, links, &[], Terms::default());
             lefts.push((flow, left));
         }
         self.changes.clear();
         self.sharing.solve(&mut self.changes);
+        self.meter.settle(now, &self.changes, |_, _| None);
         for (flow, left) in lefts {
             let rate = Bandwidth::from_bytes_per_second(self.sharing.rate(flow));
             self.finish.set(flow, (now + rate.time_for(left)).ps());
@@ -411,9 +413,11 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
             });
             self.finish.remove(flow);
             self.sharing.remove(flow);
+            self.meter.leave(flow);
             self.shared -= 1;
         }
         self.changes.clear();
         self.sharing.solve(&mut self.changes);
+        self.meter.settle(now, &[], |_, _| None);
     }
 }

@@ -118,7 +118,11 @@ pub fn flow_transport(
     }
     let may_crowd = unforeseen && !matches!(metered, Metered::Parties(_));
     if let (SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }), true) = (sharing, may_crowd) {
-        return Built::Other(Box::new(CrowdedFlows::new(fabric, router, one_at_a_time)));
+        let flows = CrowdedFlows::new(fabric, router, one_at_a_time);
+        return Built::Other(match metered {
+            Metered::Links => Box::new(flows.with_delays(fabric, factor)),
+            _ => Box::new(flows),
+        });
     }
     let equal_share = || Flows::dense(EqualShare::new, fabric, router, one_at_a_time);
     let max_min = || Flows::dense(MaxMin::new, fabric, router, one_at_a_time);
