@@ -1,6 +1,5 @@
 //! Load of links over time.
 
-use super::LinkTimes;
 use crate::engine::CountedStep;
 use crate::ids::{IdVec, LinkId};
 use crate::units::Time;
@@ -86,13 +85,6 @@ pub struct LinkMeasures {
     pub times: bool,
     /// Set to measure the load over time.
     pub series: bool,
-}
-
-impl LinkMeasures {
-    /// Creates the recorders of the measurements asked for.
-    pub(super) fn recorders(self, links: usize) -> (Option<LinkTimes>, Option<LinkSeries>) {
-        (self.times.then(|| LinkTimes::new(links)), self.series.then(|| LinkSeries::new(links)))
-    }
 }
 
 #[cfg(test)]

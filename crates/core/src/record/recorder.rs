@@ -49,15 +49,14 @@ impl<'a> Recorder<'a> {
     /// Creates an empty recorder.
     pub fn new(fabric: &Fabric, placement: &Placement, bisection: Option<&Bisection>, measures: LinkMeasures) -> Self {
         let links = fabric.links().len();
-        let (times, series) = measures.recorders(links);
         let side = |node: NodeId| bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
         Self {
             bytes: IdVec::filled(links, 0),
             fractions: Fractions::default(),
             ranks: IdVec::filled(placement.len(), (0, 0)),
             crossed: (0, 0),
-            times,
-            series,
+            times: measures.times.then(|| LinkTimes::new(links)),
+            series: measures.series.then(|| LinkSeries::new(links)),
             under_way: Sum::default(),
             alone: Sum::default(),
             fingerprint: Fingerprint::new(placement.len() as u32),
@@ -341,7 +340,7 @@ struct Spans {
 }
 
 impl LinkTimes {
-    pub(super) fn new(links: usize) -> Self {
+    fn new(links: usize) -> Self {
         Self { links: threads::collect(links, |_| Spans::default()).into() }
     }
 
