@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::accuracy_measured::{Kind, MeasuredArgs, measured};
 use super::lists::{axes, rejoined, title, vary};
-use super::options::{Format, Offer, OutputArgs};
+use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::{self, duration};
 use super::scenario::CommonArgs;
 use super::seeds::seeds;
@@ -42,6 +42,7 @@ Files (-o), by name:
   x.svg    a map of models by cases, with the error as colour and number
   x.csv    a line for each flow model, packet model and case
   x.json   the same, with each seed
+  x.html   the answer as a page for a browser
   x.md     the tables, as Markdown";
 
 /// Default sizes.
@@ -169,6 +170,11 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Map => std::io::Write::write_all(w, svg::accuracy(&found).as_bytes()),
             Kind::Csv => csv::accuracy(&found, w),
             Kind::Json => json::write(&found, w),
+            Kind::Page => {
+                let answer = table::accuracy(&found);
+                let map = options::picture("x.svg", &|w| w.write_all(svg::accuracy(&found).as_bytes()))?;
+                options::page("Flow models beside packet models", &answer, &[map], &found, w)
+            }
             Kind::Markdown => std::io::Write::write_all(w, table::accuracy(&found).to_markdown().as_bytes()),
         })?;
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::files::{Files, outputs};
-use super::options::{Format, OutputArgs};
+use super::options::{self, Format, OutputArgs};
 use super::progress;
 use super::scenario::CommonArgs;
 use super::{End, Failure, Voice, asked};
@@ -20,6 +20,7 @@ outputs! {
         Map: "x.svg",
         Csv: "x.csv",
         Json: "x.json",
+        Page: "x.html",
         Markdown: "x.md",
     }
 }
@@ -94,6 +95,11 @@ pub fn measured(
             Kind::Map => std::io::Write::write_all(w, svg::measured(&found).as_bytes()),
             Kind::Csv => csv::measured(&found, w),
             Kind::Json => json::write(&found, w),
+            Kind::Page => {
+                let answer = table::measured(&found);
+                let map = options::picture("x.svg", &|w| w.write_all(svg::measured(&found).as_bytes()))?;
+                options::page("Predictions beside measured collectives", &answer, &[map], &found, w)
+            }
             Kind::Markdown => std::io::Write::write_all(w, table::measured(&found).to_markdown().as_bytes()),
         })?;
     }

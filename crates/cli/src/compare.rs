@@ -1,6 +1,6 @@
 //! `hayase compare`: many runs side by side, best first.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::files::outputs;
 use super::lists::{axes, rejoined, title, vary};
-use super::options::{Format, Offer, OutputArgs};
+use super::options::{self, Format, Offer, OutputArgs};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
 use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, pictures, progress};
@@ -47,6 +47,7 @@ Files (-o), by name:
   x.csv    a line for each combination
   jobs.csv   a line for each job of each combination (--job, [[job]])
   x.json   the same, with the makespan of every seed
+  x.html   the answer as a page for a browser
   x.md     the tables, as Markdown";
 
 /// Figure by which rows are ranked.
@@ -151,6 +152,7 @@ outputs! {
         Jobs: "jobs.csv",
         Csv: "x.csv",
         Json: "x.json",
+        Page: "x.html",
         Markdown: "x.md",
     }
 }
@@ -190,7 +192,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     accuracy::say_of_rows(&comparison.rows, &measured_by(args), voice);
     for (kind, file) in files {
         // Files that can be marked as incomplete are written; tables are not, and neither are empty charts.
-        let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart | Kind::Faults);
+        let marked = matches!(kind, Kind::Json | Kind::Page | Kind::Markdown | Kind::Chart | Kind::Faults);
         if !comparison.complete && (!marked || comparison.rows.is_empty()) {
             voice.say(format_args!("`{}` is not written: runs are missing", file.path().display()));
             continue;
@@ -201,6 +203,14 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Csv => csv::comparison(&comparison, w),
             Kind::Jobs => csv::compared_jobs(&comparison, w),
             Kind::Json => json::write(&comparison, w),
+            Kind::Page => {
+                let answer = table::comparison(&comparison);
+                let of_faults = (!args.faults.is_empty())
+                    .then(|| options::picture("faults.svg", &|w: &mut dyn Write| pictures::faults(&comparison, w)));
+                let chart = options::picture("x.svg", &|w: &mut dyn Write| pictures::comparison(&comparison, w));
+                let drawn = [chart].into_iter().chain(of_faults).collect::<io::Result<Vec<_>>>()?;
+                options::page(&comparison.title, &answer, &drawn, &comparison, w)
+            }
             Kind::Markdown => w.write_all(table::comparison(&comparison).to_markdown().as_bytes()),
         })?;
     }

@@ -29,7 +29,7 @@ settings. `layers` and `hidden` are required; the others have defaults:
 Bytes of memory and operations are exact integers. The time is a closed form: compute by peak and
 efficiency or by memory bandwidth, and groups of GPUs that share the network cards of a node.
 
-Files (-o): x.json";
+Files (-o): x.json, x.html (a page)";
 
 /// `hayase llm`.
 #[derive(Args, Debug)]
@@ -95,7 +95,7 @@ pub struct LlmArgs {
 }
 
 const OFFER: Offer<&str> =
-    Offer::new("llm", names!["x.json"]).without_csv("a training step is a few figures; take --format json");
+    Offer::new("llm", names!["x.json", "x.html"]).without_csv("a training step is a few figures; take --format json");
 
 /// Computes a training step and prints it.
 pub fn llm(args: &LlmArgs, _: Voice) -> Result<End, Failure> {

@@ -31,7 +31,7 @@ messages on their routes. Algorithms that reduce in the network and PAT have tim
 Sizes are what a rank sends or receives, the larger; of an all-gather and a reduce-scatter all blocks. A range A..B
 doubles from A.
 
-Files (-o), by name: x.csv (the table), x.json, x.svg (time by size of each algorithm)";
+Files (-o), by name: x.csv (the table), x.json, x.html (a page), x.svg (time by size of each algorithm)";
 
 /// `hayase nccl`.
 #[derive(Args, Debug)]
@@ -75,7 +75,7 @@ pub struct NcclArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> = Offer::new("nccl", names!["x.csv", "x.json", "x.svg"]);
+const OFFER: Offer<&str> = Offer::new("nccl", names!["x.csv", "x.json", "x.html", "x.svg"]);
 
 /// Largest number of sizes.
 const MOST_SIZES: usize = 1000;

@@ -19,7 +19,7 @@ use hayase_output::{csv, table};
 /// Sizes that are compared if none are named.
 const SIZES: [&str; 4] = ["1 KB", "32 KB", "1 MB", "32 MB"];
 
-const OFFER: Offer<&str> = Offer::new("compare", names!["x.csv", "x.json"]);
+const OFFER: Offer<&str> = Offer::new("compare", names!["x.csv", "x.json", "x.html"]);
 
 /// Compares the algorithms of an operation.
 pub fn compare(args: &CompareArgs, operation: PlanOperation, voice: Voice) -> Result<End, Failure> {

@@ -13,6 +13,7 @@ use super::files::{self, Files, Names};
 use super::voice::{print_with, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase_output::json;
+use hayase_output::page::{self, Page, PagePicture};
 use hayase_output::table::Answer;
 
 /// Largest number of threads on a machine with fewer cores; more would only compete for memory and cores.
@@ -87,6 +88,29 @@ impl<K: Copy + PartialEq> Offer<K> {
     }
 }
 
+/// Output name of the page of an answer.
+pub const PAGE: &str = "x.html";
+
+/// Draws a picture of a page.
+pub fn picture(name: &str, draw: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<PagePicture> {
+    let mut svg = Vec::new();
+    draw(&mut svg)?;
+    Ok(PagePicture { name: name.to_owned(), svg: String::from_utf8_lossy(&svg).into_owned() })
+}
+
+/// Writes the page of an answer.
+pub fn page(
+    title: &str,
+    answer: &Answer,
+    pictures: &[PagePicture],
+    report: &impl Serialize,
+    w: &mut dyn Write,
+) -> io::Result<()> {
+    let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command: Vec<String> = std::iter::once("hayase".to_owned()).chain(command.into_iter().skip(1)).collect();
+    page::write(&Page { title, answer, pictures, command: &command }, report, w)
+}
+
 /// Writer of a file or of standard output.
 pub type Writes<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
@@ -141,9 +165,18 @@ impl OutputArgs {
             Some((_, write)) => write(w),
             None => json::write(data, w),
         };
+        let table = std::cell::LazyCell::new(table);
         for (name, file) in files {
-            file.write(|w| write(name, w))?;
+            file.write(|w| match name {
+                PAGE => {
+                    let drawn = writers.iter().filter(|(name, _)| name.ends_with(".svg"));
+                    let pictures = drawn.map(|(name, write)| picture(name, write)).collect::<io::Result<Vec<_>>>()?;
+                    page(&table.first_line(), &table, &pictures, data, w)
+                }
+                _ => write(name, w),
+            })?;
         }
+        let table = || table.clone();
         match self.format {
             Format::Table => show(&table()),
             Format::Json => {

@@ -21,6 +21,7 @@ You supply: scenario.toml (`hayase init scenario.toml` writes one)
 Files (-o), by name:
   x.csv    a line for each message
   x.json   an object for each
+  x.html   the answer as a page for a browser
   x.svg    how rates spread
 
 CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back, one of them where several do so \
@@ -38,7 +39,7 @@ pub struct RatesArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> = Offer::new("rates", names!["x.csv", "x.json", "x.svg"]);
+const OFFER: Offer<&str> = Offer::new("rates", names!["x.csv", "x.json", "x.html", "x.svg"]);
 
 /// Prints rates and bottlenecks.
 pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {

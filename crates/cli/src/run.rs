@@ -46,6 +46,7 @@ Options of single kinds of work are described by `hayase replay --help` (program
 
 Files (-o), by name:
   x.json         the report
+  x.html         the answer as a page for a browser: sentences, tables and pictures
   x.svg          the load of each link, drawn on the fabric
   timeline.svg   messages, computation and waiting over time (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s

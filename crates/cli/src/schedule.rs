@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 
 use super::files::{kind_of, names};
-use super::options::{Offer, OutputArgs, Writes};
+use super::options::{Offer, OutputArgs, PAGE, Writes};
 use super::scenario::SystemArgs;
 use super::{End, Failure, Voice, asked, complain, pictures, progress, typed};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, failure};
@@ -52,7 +52,7 @@ Files (-o), by name:
   plan.json   the plan with all its messages
   x.svg       bytes of the plan on the fabric; of trees those of the root (--root)
   timeline.svg, links.svg   messages of each rank and load of links over time, if all start at once
-  x.json      the printed figures";
+  x.json      the printed figures; x.html: a page with all of this";
 
 /// `hayase schedule`.
 #[derive(Args, Debug)]
@@ -100,7 +100,7 @@ pub struct ScheduleArgs {
 
 const OFFER: Offer<&str> = Offer::new(
     "schedule",
-    names!["plan.json", "timeline.svg", "links.svg", "x.csv", "x.goal", "x.json", "x.svg", "x.xml"],
+    names!["plan.json", "timeline.svg", "links.svg", "x.csv", "x.goal", "x.json", "x.html", "x.svg", "x.xml"],
 );
 
 /// Schedules an operation and prints its times.
@@ -115,7 +115,7 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     };
     let Schedule { report, plan, network, .. } = &made;
     let fabric = &*network.fabric;
-    let needs_plan = |path: &&PathBuf| kind_of(path, OFFER.names).is_ok_and(|kind| kind != "x.json");
+    let needs_plan = |path: &&PathBuf| kind_of(path, OFFER.names).is_ok_and(|kind| !["x.json", PAGE].contains(&kind));
     if let (None, Some(path)) = (plan, args.out.output.iter().find(needs_plan)) {
         let reason = report.no_schedule.as_deref().unwrap_or("its messages are too many to be listed");
         let message = format!("there is no plan for `{}`: {reason}", path.display());
@@ -132,7 +132,7 @@ pub fn schedule(args: &ScheduleArgs, voice: Voice) -> Result<End, Failure> {
     let to_xml = |w: &mut dyn Write| writes(&|plan, w| msccl::write(plan, &name, w).map_err(std::io::Error::other), w);
     let to_json = |w: &mut dyn Write| writes(&|plan, w| json::write(plan, w), w);
     let to_svg = |w: &mut dyn Write| writes(&|plan, w| w.write_all(picture(&made, plan, args.root).as_bytes()), w);
-    let asks = |name: &'static str| files.iter().any(|(kind, _)| *kind == name);
+    let asks = |name: &'static str| files.iter().any(|(kind, _)| *kind == name || *kind == PAGE);
     let watched = if asks("timeline.svg") || asks("links.svg") { Some(watch(&made)?) } else { None };
     let of_run = |draw: &dyn Fn(&Watched, &mut dyn Write) -> std::io::Result<()>, w: &mut dyn Write| {
         watched.as_ref().and_then(Option::as_ref).map_or(Ok(()), |watched| draw(watched, w))

@@ -58,7 +58,7 @@ messages under way on average is idle for about 1/(m + 1) of the time.
 With --optimum, the throughput over all routings with any split over paths is bounded from both
 sides, and the proof of the upper bound is named. `--routing paths:paths.csv` plays its routes.
 
-Files (-o): x.json, paths.csv (the routes of the optimum)";
+Files (-o): x.json, x.html (a page), paths.csv (the routes of the optimum)";
 
 /// `hayase throughput`.
 #[derive(Args, Debug)]
@@ -111,7 +111,7 @@ pub struct ThroughputArgs {
     pub out: OutputArgs,
 }
 
-const OFFER: Offer<&str> = Offer::new("throughput", names!["paths.csv", "x.json"])
+const OFFER: Offer<&str> = Offer::new("throughput", names!["paths.csv", "x.json", "x.html"])
     .without_csv("a throughput is a few figures; take --format json");
 
 /// Counts the loads and prints the throughput.

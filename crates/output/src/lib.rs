@@ -10,6 +10,7 @@ pub mod fabric_json;
 pub mod goal;
 pub mod json;
 pub mod msccl;
+pub mod page;
 pub mod svg;
 pub mod table;
 pub mod trace;

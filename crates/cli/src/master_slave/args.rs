@@ -30,6 +30,7 @@ TASKS is one of
 
 Files (-o), by name:
   x.json     the predictions
+  x.html     the answer as a page for a browser
   x.csv      a line for each prediction
   x.svg      time and efficiency over the number of workers, with bounds and saturation
   gantt.svg  the activity of each worker over time (one prediction)";

@@ -14,7 +14,8 @@ use hayase::sweep::not_done;
 use hayase_output::{csv, svg, table};
 
 /// Output options of a master/slave prediction.
-pub const OFFER: Offer<&'static str> = Offer::new("master-slave", names!["x.json", "x.csv", "gantt.svg", "x.svg"]);
+pub const OFFER: Offer<&'static str> =
+    Offer::new("master-slave", names!["x.json", "x.html", "x.csv", "gantt.svg", "x.svg"]);
 
 /// Runs all points of a master/slave prediction with each seed, and writes and prints the results.
 ///
@@ -55,7 +56,7 @@ pub fn play_farm(farm: &Farm, count: Option<NonZeroU32>, out: &OutputArgs, voice
 
 /// Draws the activity of each worker in the one prediction.
 fn gantt(farm: &Farm, report: &FarmReport) -> String {
-    let Some(row) = report.predictions.first() else { return String::new() };
+    let [row] = report.predictions.as_slice() else { return String::new() };
     let title = format!("{}, {}", report.tasks, report.setting);
     let turns = farm.points.first().map(|point| point.work().turns(point.system())).unwrap_or_default();
     svg::gantt(&turns, row.workers as usize, row.time_s, &title)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::streams::Stream;
-use super::{Asked, Filed, Played};
+use super::{Asked, Filed, Played, TIMELINE};
 use crate::Failure;
 use crate::files::{Names, names};
 use crate::options::Format;
@@ -11,7 +11,7 @@ use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{JobsLink, JobsReport, Meta};
 use hayase::scenario::Scenario;
-use hayase::simulation::JobsWork;
+use hayase::simulation::{JobsWork, Simulated};
 use hayase_output::table::{self, Answer};
 use hayase_output::{csv, svg};
 
@@ -26,6 +26,7 @@ fn ranks(work: &JobsWork) -> impl Iterator<Item = (&str, u32)> {
 impl Filed for JobsWork {
     const NAMES: Names<&'static str> = names![
         "x.json",
+        "x.html",
         "noise.svg",
         "noise.csv",
         "interference.svg",
@@ -55,7 +56,7 @@ impl Filed for JobsWork {
         Ok(Box::new(csv::JobMessages::new(file, ranks(scenario.work()))?))
     }
 
-    fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()> {
+    fn write(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
         let &Played { scenario, outcome: run, report, window, .. } = played;
         let picture = match name {
             "x.csv" => return csv::jobs(report, w),
@@ -88,6 +89,11 @@ impl Filed for JobsWork {
             _ => return Ok(()),
         };
         w.write_all(picture.as_bytes())
+    }
+
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
+        let has_messages = scenario.work().messages() <= TIMELINE;
+        ["x.svg", "loads.svg"].into_iter().chain(has_messages.then_some("timeline.svg")).collect()
     }
 
     fn title(report: &JobsReport) -> String {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::files::{Names, leave_out};
-use super::options::{self, Offer, OutputArgs};
+use super::options::{self, Offer, OutputArgs, PAGE, page, picture};
 use super::progress::{self, RunMonitor};
 use super::runner::{self, Answering, Looking, ReportOf, Reported, Told};
 use super::seeds::{SeedsArgs, seeds};
@@ -54,7 +54,7 @@ pub trait Filed: Answering {
     /// `Ok` if it prints CSV, else the advice for the user.
     const CSV: Result<(), &'static str> = Ok(());
     /// Files that are also written for an incomplete run.
-    const KEPT: &'static [&'static str] = &["x.json"];
+    const KEPT: &'static [&'static str] = &["x.json", PAGE];
 
     /// Refuses requests that this scenario does not support.
     ///
@@ -74,7 +74,10 @@ pub trait Filed: Answering {
     ///
     /// # Errors
     /// Fails if the file cannot be written.
-    fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()>;
+    fn write(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()>;
+
+    /// Returns the names of the pictures on a page of this scenario's run.
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str>;
 
     /// Returns the title of pictures.
     fn title(report: &ReportOf<Self>) -> String;
@@ -216,7 +219,10 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     }
     let files = out.open(&W::offer(asked.verb))?;
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
-    let wants = |name: &str| names.contains(&name) || (asked.interference && name == "interference.csv");
+    let on_page = if names.contains(&PAGE) { W::pictures(scenario) } else { Vec::new() };
+    let wants = |name: &str| {
+        names.contains(&name) || on_page.contains(&name) || (asked.interference && name == "interference.csv")
+    };
     let wants_any = |some: &[&str]| some.iter().any(|name| wants(name));
 
     let (mut streams, mut others) = (Vec::<(PathBuf, Box<dyn Stream + '_>)>::new(), Vec::new());
@@ -300,6 +306,12 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     for (name, file) in others {
         file.write(|w| match (name, &head.noise) {
             ("x.json", _) => json::write(report, w),
+            (PAGE, _) => {
+                let shown = on_page.iter().filter(|_| complete);
+                let pictures = shown.map(|name| picture(name, &|w: &mut dyn Write| W::write(&played, name, w)));
+                let pictures = pictures.collect::<io::Result<Vec<_>>>()?;
+                page(&W::title(report), &W::table(report), &pictures, report, w)
+            }
             ("noise.svg", Some(noise)) => pictures::noise(noise, &W::title(report), w),
             ("noise.csv", Some(noise)) => csv::noise(noise, w),
             _ => W::write(&played, name, w),

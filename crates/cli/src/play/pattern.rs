@@ -20,6 +20,7 @@ use hayase_output::table::{self, Answer};
 impl Filed for PatternWork {
     const NAMES: Names<&'static str> = names![
         "x.json",
+        "x.html",
         "timeline.svg",
         "noise.svg",
         "links.svg",
@@ -67,7 +68,7 @@ impl Filed for PatternWork {
         })
     }
 
-    fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()> {
+    fn write(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
         let &Played { scenario, outcome: run, report, window, .. } = played;
         match (name, scenario.network()) {
             ("links.csv", _) => csv::links(run.links.iter(), w),
@@ -86,6 +87,11 @@ impl Filed for PatternWork {
             ("path.csv", _) => csv::path(run.path.as_deref().unwrap_or_default(), w),
             _ => Ok(()),
         }
+    }
+
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
+        let has_messages = scenario.work().messages() <= TIMELINE && scenario.system().estimate().is_none();
+        ["x.svg", "links.svg"].into_iter().chain(has_messages.then_some("timeline.svg")).collect()
     }
 
     fn title(report: &Report) -> String {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::streams::Stream;
-use super::{Asked, Filed, Played, took};
+use super::{Asked, Filed, PAGE, Played, took};
 use crate::files::{Names, names};
 use crate::{Failure, pictures};
 use hayase::atomic_file::AtomicFile;
@@ -12,7 +12,7 @@ use hayase::diagnostic::Diagnostic;
 use hayase::report::replay::ReplayReport;
 use hayase::report::{Meta, Status};
 use hayase::scenario::Scenario;
-use hayase::simulation::{ProgramOutcome, ProgramWork};
+use hayase::simulation::{KEPT, KEPT_RANKS, ProgramOutcome, ProgramWork, Simulated};
 use hayase::trace::unmatched;
 use hayase::units::Bytes;
 use hayase_output::table::{self, Answer};
@@ -28,6 +28,7 @@ impl Filed for ProgramWork {
     const NAMES: Names<&'static str> = names![
         "trace.json" | "perfetto.json",
         "x.json",
+        "x.html",
         "activities.csv",
         "messages.csv",
         "ranks.csv",
@@ -44,7 +45,7 @@ impl Filed for ProgramWork {
     ];
     const CSV: Result<(), &'static str> =
         Err("of a program there are several tables: -o ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv");
-    const KEPT: &'static [&'static str] = &["x.json", "ranks.csv"];
+    const KEPT: &'static [&'static str] = &["x.json", PAGE, "ranks.csv"];
 
     fn check(scenario: &Scenario<Self>, asked: &Asked<'_>) -> Result<(), Failure> {
         let path = ["links.csv", "links.svg", "loads.svg"].into_iter().find_map(|name| asked.file::<Self>(name));
@@ -66,7 +67,7 @@ impl Filed for ProgramWork {
         })
     }
 
-    fn write(played: &Played<'_, Self>, name: &str, w: &mut AtomicFile) -> io::Result<()> {
+    fn write(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
         let &Played { scenario, outcome, report, ref matrix, window, .. } = played;
         let ProgramOutcome { history, path, regions, .. } = outcome;
         let (path, ranks) = (path.as_deref().unwrap_or_default(), report.ranks.len() as u32);
@@ -109,6 +110,13 @@ impl Filed for ProgramWork {
             _ => return Ok(()),
         };
         w.write_all(picture.as_bytes())
+    }
+
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
+        let of_links = scenario.system().network().map(|_| ["loads.svg", "links.svg"]);
+        let has_history = scenario.work().messages() <= KEPT as u64 && scenario.work().ranks() <= KEPT_RANKS;
+        let of_ranks = has_history.then_some("timeline.svg").into_iter().chain(["breakdown.svg", "matrix.svg"]);
+        of_ranks.chain(of_links.into_iter().flatten()).collect()
     }
 
     fn title(report: &ReplayReport) -> String {

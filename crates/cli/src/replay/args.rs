@@ -36,6 +36,7 @@ You supply: run/ (from `hayase record`), program.goal (a schedule)";
 const FILES: &str = "\
 Files (-o), by name:
   x.json           the report
+  x.html           the answer as a page for a browser: sentences, tables and pictures
   ranks.csv        the time of each rank by kind, and its lateness
   activities.csv   the activities of each rank: rank,kind,begin_s,end_s,op,message,peer
   messages.csv     each message: message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s

@@ -31,6 +31,7 @@ You supply: plan.toml, a scenario with the keys to vary:
 Files (-o, --merge), by name:
   x.csv        a line for each point, in the order of the plan
   x.json       the same
+  x.html       the best points and the effect of each key as a page for a browser
   x.parquet    the same with types and one unit for each column, for pandas, polars, DuckDB, R
   lines.svg    mean makespans over the key with most numbers, a line for each value of another key
   heat.svg     the same as a heat map of two keys

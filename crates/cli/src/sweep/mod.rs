@@ -5,6 +5,7 @@ mod failure;
 mod submit;
 mod views;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::files::{Opened, parts, same_file, text, twice};
@@ -107,7 +108,7 @@ pub fn sweep(args: &SweepArgs, voice: Voice) -> Result<End, Failure> {
 
 /// Splits the outputs by their names into the results folder and pictures.
 fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
-    let has_end = |path: &Path| ["svg", "csv", "json", "parquet"].contains(&extension(path).as_str());
+    let has_end = |path: &Path| ["svg", "csv", "json", "parquet", "html"].contains(&extension(path).as_str());
     let is_view = |path: &&PathBuf| has_end(path) || parts(path).0.is_some();
     let views: Vec<PathBuf> = args.output.iter().filter(is_view).cloned().collect();
     let mut folders = args.output.iter().filter(|path| !is_view(path));
@@ -151,6 +152,10 @@ fn not_a_folder(path: &Path, plan: &Path) -> Diagnostic {
 
 /// Writes rows or a picture.
 fn write(path: &Path, kind: Kind, plan: &Plan, folder: &Path, args: &SweepArgs, voice: Voice) -> Result<(), Failure> {
+    if kind == Kind::Page {
+        let html = views::page(plan, folder, args)?;
+        return Opened::new(path)?.write(|w| w.write_all(&html));
+    }
     let Some(columns) = kind.columns() else {
         let picture = views::picture(kind, plan, folder, args.cost.as_deref(), args.crossings.as_ref())?;
         return Opened::new(path)?.write(text(&picture));

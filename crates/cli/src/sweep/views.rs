@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use super::super::Failure;
 use super::super::files::outputs;
+use super::super::{Failure, options};
+use super::args::SweepArgs;
 use super::failure::store;
 use hayase::diagnostic::Diagnostic;
 use hayase::plan::{self, Columns, Crossing, Means, Plan};
+use hayase_output::page::PagePicture;
 use hayase_output::svg;
+use hayase_output::table;
 
 outputs! {
     /// Content of an output file, by its name.
@@ -15,6 +18,7 @@ outputs! {
         Csv: "x.csv",
         Json: "x.json",
         Parquet: "x.parquet",
+        Page: "x.html",
         Heat: "heat.svg",
         Pareto: "pareto.svg",
         Lines: "lines.svg" | "x.svg",
@@ -28,7 +32,7 @@ impl Kind {
             Self::Csv => Some(Columns::Csv),
             Self::Json => Some(Columns::Json),
             Self::Parquet => Some(Columns::Parquet),
-            Self::Heat | Self::Pareto | Self::Lines => None,
+            Self::Page | Self::Heat | Self::Pareto | Self::Lines => None,
         }
     }
 }
@@ -61,6 +65,29 @@ pub(super) fn picture(
     };
     drawn.map_err(undrawn)
 }
+
+/// Returns the page of the finished points: the best ones, the effect of each key, and the pictures that these points
+/// can have.
+pub(super) fn page(plan: &Plan, folder: &Path, args: &SweepArgs) -> Result<Vec<u8>, Failure> {
+    let means = plan::means(plan, folder).map_err(store)?;
+    let mut answer = table::best(&means, BEST_ON_PAGE);
+    answer.append(table::sensitivity(&means));
+    let kinds = [(Kind::Lines, "lines.svg"), (Kind::Heat, "heat.svg"), (Kind::Pareto, "pareto.svg")];
+    let has_cost = |kind: Kind| kind != Kind::Pareto || args.cost.is_some();
+    // A picture that these keys cannot have is left out.
+    let drawn = kinds.into_iter().filter(|(kind, _)| has_cost(*kind)).filter_map(|(kind, name)| {
+        let svg = picture(kind, plan, folder, args.cost.as_deref(), args.crossings.as_ref()).ok()?;
+        Some(PagePicture { name: name.to_owned(), svg })
+    });
+    let mut html = Vec::new();
+    let title = format!("Sweep of {}", args.plan.display());
+    let written = options::page(&title, &answer, &drawn.collect::<Vec<_>>(), &(), &mut html);
+    written.map_err(|error| Failure::Write(args.plan.clone(), error))?;
+    Ok(html)
+}
+
+/// Number of best points on a page.
+const BEST_ON_PAGE: usize = 50;
 
 /// Describes crossings in sentences.
 pub(super) fn crossings(means: &Means, keys: [usize; 2], found: &[Crossing]) -> String {

@@ -27,7 +27,8 @@ Each parameter is changed alone.
 Files (-o), by name:
   x.svg    a chart
   x.csv    parameter,value,number,time_s,change,failed
-  x.json   the report";
+  x.json   the report
+  x.html   the answer as a page for a browser";
 
 /// `hayase whatif`.
 #[derive(Args, Debug)]

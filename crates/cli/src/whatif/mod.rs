@@ -5,7 +5,7 @@ pub mod args;
 mod vary;
 
 use super::files::{self, outputs};
-use super::options::Offer;
+use super::options::{self, Offer};
 use super::{End, Failure, Voice, complain, deadlock, extension, progress, work};
 use args::WhatIfArgs;
 use hayase::diagnostic::{failure, file_names};
@@ -23,6 +23,7 @@ outputs! {
         Chart: "x.svg",
         Csv: "x.csv",
         Json: "x.json",
+        Page: "x.html",
     }
 }
 
@@ -59,6 +60,11 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
         match kind {
             Kind::Json => file.write(|w| json::write(&report, w))?,
             Kind::Csv => file.write(|w| csv::whatif(&report, w))?,
+            Kind::Page => file.write(|w| {
+                let answer = table::whatif(&report);
+                let chart = options::picture("x.svg", &|w| w.write_all(svg::whatif(&report).as_bytes()))?;
+                options::page(&answer.first_line(), &answer, &[chart], &report, w)
+            })?,
             Kind::Chart => file.write(files::text(&svg::whatif(&report)))?,
         }
     }

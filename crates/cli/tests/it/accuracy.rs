@@ -141,7 +141,7 @@ fn mistakes_are_named_with_what_there_is_instead() {
         ("-t torus-4x4 -p linear:ranks=4", "is not a pattern on a fabric"),
         ("-t fat-tree-54 -p ring --references packet:iq:dateline", "none of the packet models"),
         ("-t torus-4x4 -p ring --models few-packets --packets-per-message 7", "is the reference itself with 7 packets"),
-        ("-t torus-4x4 -p ring -o x.parquet", "x.svg, x.csv, x.json or x.md"),
+        ("-t torus-4x4 -p ring -o x.parquet", "x.svg, x.csv, x.json, x.html or x.md"),
     ] {
         let (out, error, code) = answered(&desk, &format!("accuracy {words}"));
         assert_eq!((code, out.as_str()), (Some(2), ""), "{words}: {error}");

@@ -36,6 +36,7 @@ mod mistakes;
 mod noise;
 mod outputs;
 mod packet;
+mod page;
 mod paths;
 mod predict;
 #[cfg(target_os = "linux")]

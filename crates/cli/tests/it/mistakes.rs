@@ -115,11 +115,11 @@ fn names_of_outputs_are_checked_before_anything_else() {
     desk.hayase("run missing.toml -o x.foo -o z").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[unknown-output]: no output of this kind is called `.foo` (`x.foo`)
  |
- = help: write x.json, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
+ = help: write x.json, x.html, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
 
 error[unknown-output]: the output `z` has no extension, which selects the content
  |
- = help: write x.json, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
+ = help: write x.json, x.html, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or hostfile=FILE
 
 2 mistakes
 
@@ -127,7 +127,7 @@ error[unknown-output]: the output `z` has no extension, which selects the conten
     desk.hayase("compare missing.toml -o x.dot").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[unknown-output]: no output of this kind is called `.dot` (`x.dot`)
  |
- = help: write faults.svg, x.svg, jobs.csv, x.csv, x.json or x.md
+ = help: write faults.svg, x.svg, jobs.csv, x.csv, x.json, x.html or x.md
 
 "#]]);
     // A farm has one table, a pattern several: which it is, is known when the scenario has been read.

@@ -122,10 +122,10 @@ fn files_have_what_is_printed_and_an_unknown_extension_lists_those_that_work() {
     for (words, known) in [
         (
             "run -t ./fabric.toml -p ring",
-            "x.json, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or \
+            "x.json, x.html, timeline.svg, noise.svg, links.svg, x.svg, messages.csv, links.csv, noise.csv, ranks.csv, activities.csv, path.csv, rankfile=FILE or \
              hostfile=FILE",
         ),
-        ("rates -t ./fabric.toml -p ring", "x.csv, x.json or x.svg"),
+        ("rates -t ./fabric.toml -p ring", "x.csv, x.json, x.html or x.svg"),
         ("check fabric.toml", "x.csv or x.json"),
         ("machine show myrinet", "x.toml or x.json"),
         ("topology show ./fabric.toml", "x.svg, x.dot, x.json or x.csv"),

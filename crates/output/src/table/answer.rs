@@ -14,6 +14,8 @@ use super::{Grid, layout};
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     parts: Vec<Part>,
+    /// Sentences that a page begins with.
+    lead: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,6 +40,27 @@ impl Answer {
         }
     }
 
+    /// Adds a plain sentence of the answer, which a page begins with and the other forms leave out.
+    pub fn say(&mut self, sentence: &str) {
+        let mut letters = sentence.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        self.lead.push(first.unwrap_or_default() + letters.as_str());
+    }
+
+    /// Returns the sentences that a page begins with.
+    pub fn lead(&self) -> impl Iterator<Item = &str> {
+        self.lead.iter().map(String::as_str)
+    }
+
+    /// Returns the first line of text.
+    pub fn first_line(&self) -> String {
+        let text = self.parts.iter().find_map(|part| match part {
+            Part::Text(text) | Part::Title(text) => text.lines().find(|line| !line.trim().is_empty()),
+            Part::Table(_) => None,
+        });
+        text.unwrap_or_default().trim().to_owned()
+    }
+
     /// Adds the heading of a table, on a line of its own.
     pub fn title(&mut self, title: impl Into<String>) {
         self.parts.push(Part::Title(title.into()));
@@ -51,6 +74,7 @@ impl Answer {
     /// Adds all parts of another answer. Its tables then use the units of this one.
     pub fn append(&mut self, other: Self) {
         self.parts.extend(other.parts);
+        self.lead.extend(other.lead);
     }
 
     fn units(&self) -> Units {
@@ -98,7 +122,7 @@ impl Answer {
 
 impl From<Grid> for Answer {
     fn from(grid: Grid) -> Self {
-        Self { parts: vec![Part::Table(grid)] }
+        Self { parts: vec![Part::Table(grid)], ..Self::default() }
     }
 }
 

@@ -76,6 +76,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
         };
         for sentence in sentences.into_iter().chain(compared_jobs::verdict(rows, |row| name(row, &varying(rows)))) {
             let _ = writeln!(text, "{}", printable(&sentence));
+            text.say(&printable(&sentence));
         }
     }
     if jobs.len() > 1 {

@@ -54,6 +54,7 @@ pub use schedule::{operation, schedule};
 pub use sweep::{best, sensitivity};
 pub use training::training;
 pub use whatif::whatif;
+pub(crate) use written::escape;
 
 /// Returns a line on a run that ended early, with the time from which nothing moved; `None` for a complete
 /// run.

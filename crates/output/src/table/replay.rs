@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, grouped, seconds};
+use super::figures::{Quantity, grouped, percent, seconds};
 use super::run::{lost, of_head, write_lines};
 use super::{Answer, Grid, early, late, printable};
 use hayase::columns::{Blank, Columns};
@@ -23,6 +23,15 @@ pub fn replay(report: &ReplayReport) -> Answer {
         let _ = writeln!(text, "{early}");
     }
     text.push_str("\n");
+    if report.head.status == Status::Complete {
+        let time = seconds(report.asked_s());
+        text.say(&format!("{} takes {time} on {}.", printable(&report.program), printable(&report.network)));
+        let most = report.breakdown.iter().max_by(|a, b| a.part.total_cmp(&b.part));
+        if let Some(most) = most.filter(|most| most.part > 0.0) {
+            text.say(&format!("Ranks spend {} of their time on {}.", percent(most.part), most.kind));
+        }
+        text.say_delays(report.delays.as_ref());
+    }
     let mut lines = Vec::new();
     if report.head.stopped.is_none() {
         match report.chosen() {

@@ -8,7 +8,7 @@ use super::figures::{bandwidth, count, fixed, grouped, percent, seconds};
 use super::{Answer, Grid, early, late, printable};
 use crate::columns;
 use hayase::report::{
-    Bounds, Delays, Estimate, Estimated, FaultsReport, Head, LinkUse, Report, SeedStatistics, Status,
+    Bounds, Delays, Estimate, Estimated, FaultsReport, Head, KindDelay, LinkUse, Report, SeedStatistics, Status,
 };
 use hayase::units::Bytes;
 
@@ -41,6 +41,15 @@ pub fn run(report: &Report) -> Answer {
         (None, _) => {}
     }
     text.push_str("\n");
+    if report.head.status == Status::Complete {
+        let bound = report.bounds.named().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|bound| bound.1 > 0.0);
+        let times = bound.map_or(String::new(), |(name, bound)| {
+            format!(": {} times the lower bound by {name}", fixed(report.head.makespan_s / bound, 2))
+        });
+        let (work, time) = (printable(&report.workload), seconds(report.head.makespan_s));
+        text.say(&format!("{work} takes {time} on {}{times}.", printable(&report.fabric)));
+        text.say_delays(report.delays.as_ref());
+    }
     write_lines(&mut text, figures(report), &report.head);
     if let Some(ranks) = &report.ranks {
         late::of_pattern(&mut text, ranks, report.head.makespan_s);
@@ -116,6 +125,19 @@ fn figures(report: &Report) -> Lines {
     lines.extend(of_head(&report.head));
     lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines
+}
+
+impl Answer {
+    /// Adds the sentence that names the kind of links that hold messages back most.
+    pub(super) fn say_delays(&mut self, delays: Option<&Delays>) {
+        let kind = delays.filter(|delays| delays.total_s > 0.0).and_then(|delays| delays.kinds.first());
+        if let Some(KindDelay { links, part }) = kind {
+            let part = percent(*part);
+            self.say(&format!(
+                "{part} of the time that messages lose to each other is lost on links of kind `{links}`."
+            ));
+        }
+    }
 }
 
 /// Returns the line of the time that messages lost on links; nothing if they lost none.

@@ -51,6 +51,7 @@ pub fn schedule(report: &ScheduleReport) -> Answer {
     }
     if let Some(sentence) = sentence(report) {
         let _ = writeln!(text, "\n{}", printable(&sentence));
+        text.say(&printable(&sentence));
     }
     text
 }

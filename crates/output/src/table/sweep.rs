@@ -1,7 +1,7 @@
 //! Means over the seeds of a plan: the best configurations, and the sensitivity to each key.
 
-use super::figures::fixed;
-use super::{Answer, Grid};
+use super::figures::{fixed, seconds};
+use super::{Answer, Grid, printable};
 use hayase::columns::{Blank, Columns};
 use hayase::plan::{MeanRow, Means, Sensitivity};
 
@@ -18,6 +18,11 @@ pub fn best(means: &Means, most: usize) -> Answer {
     let mut text = Answer::new();
     text.push_str("\n");
     text.table(grid);
+    if let Some(row) = means.best(1).into_iter().next() {
+        let keys = means.keys.iter().enumerate();
+        let values: Vec<String> = keys.map(|(at, key)| format!("{} {}", key.name, means.value(row, at))).collect();
+        text.say(&format!("The shortest mean, {}, is that of {}.", seconds(row.mean_s), printable(&values.join(", "))));
+    }
     text
 }
 

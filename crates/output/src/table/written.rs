@@ -77,7 +77,7 @@ impl Written {
     }
 }
 
-/// Escapes text for HTML outside attributes.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// Escapes text for HTML, also inside attributes.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
