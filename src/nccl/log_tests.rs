@@ -52,7 +52,7 @@ fn a_log_gives_the_least_of_all_ranks_and_its_choices() {
     let (ring, tree) = (system.graphs.ring.clone().unwrap(), system.graphs.tree.clone().unwrap());
     assert_eq!((*ring.channels, *ring.bw_inter, *tree.channels, tree.pattern), (8, 24.0, 8, TreePattern::Tree));
     assert!(system.graphs.nvls.is_none() && !system.collnet);
-    // The same system and time as in `nccl_witness.csv`.
+    // The same system and time as in `validation/nccl/logged.csv`.
     let tuning = Tuning::new(&system, Operation::AllReduce, 24, 3).unwrap();
     let best = tuning.ranking(65536)[0];
     assert!((best.time_us / 37.798233 - 1.0).abs() < 1e-6, "{best:?}");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::nccl::System;
 
-const SYSTEMS: &str = include_str!("../testdata/nccl_systems.json");
+const SYSTEMS: &str = include_str!("../../../validation/nccl/systems.json");
 
 fn sent(operation: Operation, shape: (u32, u32), algorithm: Algorithm, bytes: u64) -> Vec<Message> {
     sent_on("h100-ndr", operation, shape, algorithm, bytes)

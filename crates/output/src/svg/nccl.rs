@@ -38,7 +38,7 @@ pub fn nccl(report: &NcclReport, tuning: &Tuning<'_>) -> String {
         series.push(Series::Marks(pen, simulated));
     }
     let (least, most) = (all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(0.0, f64::max));
-    let across = Axis::lengths(sizes().max().unwrap_or(1));
+    let across = Axis::lengths_from(sizes().min().unwrap_or(1), sizes().max().unwrap_or(1));
     let chart = Chart::new(INSIDE, (across, "size"), (Axis::logarithmic(least, most, SECONDS), "time"), series);
     let title = report.rows.first().map_or_else(String::new, |row| {
         format!("{} by NCCL, {} ranks on {} nodes: {}", row.op, row.ranks, row.nodes, report.system)
