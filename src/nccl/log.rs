@@ -283,11 +283,12 @@ fn first_word(text: &str) -> &str {
     text.split([' ', ',', '+', '\t', '\r', '\n']).next().unwrap_or_default()
 }
 
-/// Returns host, process and GPU of a prefix `host:process:thread [gpu]`.
+/// Returns host, process and GPU of a prefix `host:process:thread [gpu]`, which a label may stand before.
 fn sender(prefix: &str) -> String {
     let mut words = prefix.split_whitespace().rev();
     let (gpu, thread) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    format!("{} {gpu}", thread.rsplit_once(':').map_or(thread, |(process, _)| process))
+    let mut parts = thread.rsplit(':').skip(1);
+    format!("{} {} {gpu}", parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
 /// Returns the value with this number or name; cases and marks do not count.

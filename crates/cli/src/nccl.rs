@@ -24,8 +24,7 @@ Examples:
   hayase nccl --op all-gather --ranks 16 --nodes 2 --graph systems.json:mine --size 1MiB
   hayase nccl --log nccl.log -m h100-8x400g
 
-You supply: systems.json (what NCCL found on your systems: cc, cpu, channels, ll128, graphs by name),
-nccl.log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING)
+You supply: systems.json (cc, cpu, channels, ll128, graphs by name), nccl.log (of NCCL_DEBUG=INFO)
 
 Times of the model are those by which NCCL 2.30.7 ranks its algorithms. It leaves out the launch and the network. With
 a fabric, the messages of the chosen algorithm are simulated on it, after the launch; the bound holds for these

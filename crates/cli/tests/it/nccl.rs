@@ -16,7 +16,10 @@ n0:7:7 [0] NCCL INFO AllReduce: 805306368 Bytes -> Algo TREE proto SIMPLE channe
 fn a_log_takes_the_place_of_the_machine_and_its_choices_are_compared() {
     let desk = Desk::new().file("nccl.log", LOG);
     let text = desk.hayase("nccl --log nccl.log -m h100-8x400g").assert().success().stdout();
-    for part in ["8 ranks on 1 node: nccl.log, h100-8x400g", "of 2 choices and 0 latencies and bandwidths, 1 differ"] {
+    for part in [
+        "8 ranks on 1 node: nccl.log, h100-8x400g",
+        "nccl.log: 2 choices and 0 latencies and bandwidths beside the model, 1 different",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.contains("tree simple") && text.contains("ring simple"), "{text}");
@@ -31,7 +34,7 @@ fn a_log_takes_the_place_of_the_machine_and_its_choices_are_compared() {
 fn mistakes_of_logs_have_their_line_and_exit_with_2() {
     for (good, bad, expected) in [
         ("nChannels 12", "nChannels 1x", "nccl.log:2:1"),
-        ("nNodes 1", "nNodes", "NCCL_DEBUG_SUBSYS=INIT"),
+        ("nNodes 1", "nNodes", "nccl.log:4:1"),
         ("Pattern", "Pat", "NCCL_DEBUG_SUBSYS=GRAPH"),
         ("bw 30.000000/", "bw -1/", "nccl.log:2:1"),
     ] {

@@ -40,7 +40,7 @@ pub fn nccl(report: &NcclReport) -> Answer {
         let (choices, entries) = (log.choices, log.entries);
         let differ = log.differences.len();
         text.push_str(&format!(
-            "{}: of {choices} choices and {entries} latencies and bandwidths, {differ} differ from the model\n",
+            "{}: {choices} choices and {entries} latencies and bandwidths beside the model, {differ} different\n",
             log.file
         ));
         let columns = Columns::<NcclDifference>::new()
