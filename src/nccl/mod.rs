@@ -24,9 +24,12 @@ pub mod algorithms;
 mod bandwidth;
 mod constants;
 mod kinds;
+pub mod log;
 mod system;
 mod tuning;
 
+#[cfg(test)]
+mod log_tests;
 #[cfg(test)]
 mod tests;
 

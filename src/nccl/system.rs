@@ -91,7 +91,7 @@ pub struct Graph {
 }
 
 /// Hop inside a node.
-#[spec(Copy, Eq, Default)]
+#[spec(Copy, Eq, PartialOrd, Ord, Default)]
 pub enum Hop {
     /// NVLink.
     #[default]
@@ -101,7 +101,7 @@ pub enum Hop {
 }
 
 /// Form of the trees that NCCL's search ended with.
-#[spec(Copy, Eq, Default)]
+#[spec(Copy, Eq, PartialOrd, Ord, Default)]
 pub enum TreePattern {
     /// Parent and one child at one GPU, the other child at the next.
     #[default]
@@ -160,7 +160,7 @@ impl System {
     }
 
     /// Returns the mistakes of values out of range.
-    fn mistakes(&self, span: Span) -> Vec<Diagnostic> {
+    pub(super) fn mistakes(&self, span: Span) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         let mut check = |is_right: bool, at: Option<Span>, message: String, label: &str| {
             let wrong = Diagnostic::new("out-of-range", message).at(at.unwrap_or(span)).label(label.to_owned());
@@ -216,6 +216,32 @@ impl System {
 }
 
 impl Graphs {
+    /// Adds the graph of one more rank: the least of all ranks holds.
+    pub(super) fn add(&mut self, algorithm: Algorithm, graph: Graph) {
+        use Algorithm as A;
+        let of = match algorithm {
+            A::Ring => &mut self.ring,
+            A::Tree | A::Pat => &mut self.tree,
+            A::CollnetDirect => &mut self.collnet_direct,
+            A::CollnetChain => &mut self.collnet_chain,
+            A::Nvls | A::NvlsTree => &mut self.nvls,
+        };
+        let Some(all) = of else { return *of = Some(graph) };
+        let least = |all: &mut Located<f64>, one: Located<f64>| {
+            if *one < **all {
+                *all = one;
+            }
+        };
+        least(&mut all.bw_intra, graph.bw_intra);
+        least(&mut all.bw_inter, graph.bw_inter);
+        if *graph.channels < *all.channels {
+            all.channels = graph.channels;
+        }
+        all.intra = all.intra.max(graph.intra);
+        all.pattern = all.pattern.max(graph.pattern);
+        all.same_channels = all.same_channels.min(graph.same_channels);
+    }
+
     /// Returns the graphs that there are, with their names.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Graph)> {
         let all = [

@@ -2,8 +2,8 @@
 
 use super::*;
 
-const SYSTEMS: &str = include_str!("testdata/nccl_systems.json");
-const WITNESS: &str = include_str!("testdata/nccl_witness.csv");
+const SYSTEMS: &str = include_str!("../../validation/nccl/systems.json");
+const WITNESS: &str = include_str!("../../validation/nccl/logged.csv");
 
 fn system(name: &str) -> System {
     System::from_json(SYSTEMS, 0, name).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"))

@@ -51,7 +51,7 @@ pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsRepo
 pub use estimate::{Estimate, Estimated};
 pub use faults::{FaultsReport, Parts};
 pub use measured::{MeasuredErrors, MeasuredReport, MeasuredRow, ReasonCount, SCHEMA as MEASURED_SCHEMA};
-pub use nccl::{NcclChoice, NcclReport, NcclRow, SCHEMA as NCCL_SCHEMA};
+pub use nccl::{NcclChoice, NcclDifference, NcclLog, NcclReport, NcclRow, SCHEMA as NCCL_SCHEMA};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
 pub(crate) use sample::Sample;
 pub use schedule::{

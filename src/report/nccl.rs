@@ -14,6 +14,34 @@ pub struct NcclReport {
     pub fabric: Option<String>,
     /// A row for each size.
     pub rows: Vec<NcclRow>,
+    /// Values of NCCL's own log beside those of the model.
+    pub log: Option<NcclLog>,
+}
+
+/// Values of NCCL's own log beside those of the model.
+#[report]
+pub struct NcclLog {
+    /// File of the log.
+    pub file: String,
+    /// Number of compared choices, each size and choice once.
+    pub choices: u64,
+    /// Number of compared latencies and bandwidths.
+    pub entries: u64,
+    /// Values that differ.
+    pub differences: Vec<NcclDifference>,
+}
+
+/// Value of a log that is not that of the model.
+#[report]
+pub struct NcclDifference {
+    /// Line of the log, from 1.
+    pub line: u64,
+    /// Value in words: `all-reduce of 64 KiB`.
+    pub value: String,
+    /// Value of the log.
+    pub logged: String,
+    /// Value of the model.
+    pub model: String,
 }
 
 /// Algorithm and protocol for one size.

@@ -3,16 +3,18 @@
 //! The messages of an algorithm are a pattern file, played like any other. Launch and latency of the cost model are
 //! added to their time.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::runs::Control;
 use super::sweep::{Axis, Sweep, SweepError};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::nccl::algorithms::{Message, messages};
-use crate::nccl::{Algorithm, Choice, Protocol, Tuning, bus_factor};
-use crate::report::{NCCL_SCHEMA, NcclChoice, NcclReport, NcclRow};
+use crate::nccl::log::Log;
+use crate::nccl::{Algorithm, Choice, Entry, Operation, Protocol, Tuning, bus_factor};
+use crate::report::{NCCL_SCHEMA, NcclChoice, NcclDifference, NcclLog, NcclReport, NcclRow};
 use crate::scenario::Loader;
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 
 /// Request: an operation in several sizes.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub struct Request<'a> {
     pub launch: Time,
     /// System on whose fabric the messages are played.
     pub fabric: Option<Loader>,
+    /// Log with which the model is compared, and its file.
+    pub log: Option<(String, Log)>,
 }
 
 /// Chunks that a rank may send over a connection while another connection waits for its data.
@@ -75,11 +79,58 @@ pub fn nccl(request: &Request<'_>, control: Control<'_>) -> Result<NcclReport, S
         });
         played.push(*best);
     }
-    let mut report = NcclReport { schema: NCCL_SCHEMA, system: request.name.clone(), fabric: None, rows };
+    let log = request.log.as_ref().map(|(file, log)| compare(file, log, &request.tuning));
+    let mut report = NcclReport { schema: NCCL_SCHEMA, system: request.name.clone(), fabric: None, rows, log };
     if let Some(loader) = &request.fabric {
         simulate(request, loader, &played, &mut report, control)?;
     }
     Ok(report)
+}
+
+/// Largest relative difference of times that NCCL computed in single precision.
+const EQUAL: f64 = 1e-5;
+
+/// Compares all values that a log states with those of the model. Choices without an operation are of that of `asked`.
+fn compare(file: &str, log: &Log, asked: &Tuning<'_>) -> NcclLog {
+    let mut all = NcclLog { file: file.to_owned(), choices: 0, entries: 0, differences: Vec::new() };
+    let mut seen = BTreeSet::new();
+    let show = |algorithm: Algorithm, protocol: Protocol, time_us: Option<f64>| {
+        let time = time_us.map_or_else(String::new, |time_us| format!(" in {time_us:.3} us"));
+        format!("{} {}{time}", algorithm.name(), protocol.name())
+    };
+    for operation in Operation::ALL {
+        let Ok(tuning) = Tuning::new(asked.system(), operation, log.ranks, log.nodes) else { continue };
+        let name = operation.name();
+        for of in log.choices.iter().filter(|of| of.operation.unwrap_or(asked.call().0) == operation) {
+            let time = of.time_us.map(f64::to_bits);
+            let Some(ours) = tuning.ranking(of.bytes).first().copied() else { continue };
+            if !seen.insert((operation, of.bytes, of.algorithm, of.protocol, time)) {
+                continue;
+            }
+            all.choices += 1;
+            let is_near = of.time_us.is_none_or(|time_us| (time_us / ours.time_us - 1.0).abs() < EQUAL);
+            if (of.algorithm, of.protocol) != (ours.algorithm, ours.protocol) || !is_near {
+                let value = format!("{name} of {}", Bytes(of.bytes));
+                let logged = show(of.algorithm, of.protocol, of.time_us);
+                let model = show(ours.algorithm, ours.protocol, of.time_us.map(|_| ours.time_us));
+                all.differences.push(NcclDifference { line: of.line, value, logged, model });
+            }
+        }
+        for of in log.entries.iter().filter(|of| of.operation == operation) {
+            all.entries += 1;
+            let show = |entry: &Entry| format!("{:.1}/{:.1}", entry.latency_us, entry.bandwidth_gbps);
+            // Algorithms that cannot be taken have the bandwidth 0.
+            let ours = tuning.entry(of.algorithm, of.protocol).map(show);
+            let logged = Some(&of.printed).filter(|printed| !printed.ends_with("/0.0"));
+            if ours.as_ref() != logged {
+                let value = format!("{name} {} {} [us, GB/s]", of.algorithm.name(), of.protocol.name());
+                let (logged, model) = (of.printed.clone(), ours.unwrap_or_else(|| "0.0/0.0".to_owned()));
+                all.differences.push(NcclDifference { line: of.line, value, logged, model });
+            }
+        }
+    }
+    all.differences.sort_by_key(|difference| difference.line);
+    all
 }
 
 /// Lists algorithms and protocols of an operation.

@@ -19,6 +19,7 @@ mod layers;
 mod least_cut;
 mod link_delays;
 mod message_columns;
+mod nccl;
 mod noise;
 mod places;
 mod presets;

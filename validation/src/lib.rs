@@ -20,6 +20,7 @@ mod farm_intervals;
 mod figures;
 mod loggps;
 mod measured;
+mod nccl;
 mod optimum;
 mod packet;
 mod packet_models;
@@ -100,6 +101,14 @@ impl Outcome {
             self.reason = Some(reason.into());
         }
         self
+    }
+
+    /// Marks a failure against the claim of another simulator as not reachable, with the reason.
+    fn claimed(mut self, reason: impl Into<String>) -> Self {
+        if self.verdict == Verdict::Fail {
+            self.verdict = Verdict::Differs;
+        }
+        self.known(reason)
     }
 
     /// Adds details.
@@ -202,6 +211,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(accuracy::cases());
     cases.extend(measured::cases());
     cases.extend(training::cases());
+    cases.extend(nccl::cases());
     cases.extend(paper::cases());
     cases.extend(loggps::cases());
     cases.extend(farm::cases());

@@ -10,6 +10,7 @@ use super::options::{Offer, OutputArgs};
 use super::range::{ListItem, Stride, parts, quantity};
 use super::{End, Failure, Voice, asked, progress, schedule, typed};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources};
+use hayase::nccl::log::{Log, LoggedChoice};
 use hayase::nccl::{Algorithm, Operation, Protocol, System, Tuning};
 use hayase::scenario::library::Shelf;
 use hayase::study::nccl::{Request, nccl as choose};
@@ -21,12 +22,16 @@ Examples:
   hayase nccl --op all-reduce --ranks 8 --nodes 1 -m h200-8x400g --size 1KiB..4GiB -o chart.svg
   hayase nccl --op all-reduce --ranks 64 --nodes 8 -m h200-8x400g --size 1MiB,1GiB --format csv
   hayase nccl --op all-gather --ranks 16 --nodes 2 --graph systems.json:mine --size 1MiB
+  hayase nccl --log nccl.log -m h100-8x400g
 
-You supply: systems.json (what NCCL found on your systems: cc, cpu, channels, ll128, graphs by name)
+You supply: systems.json (cc, cpu, channels, ll128, graphs by name), nccl.log (of NCCL_DEBUG=INFO)
 
 Times of the model are those by which NCCL 2.30.7 ranks its algorithms. It leaves out the launch and the network. With
 a fabric, the messages of the chosen algorithm are simulated on it, after the launch; the bound holds for these
-messages on their routes. Algorithms that reduce in the network and PAT have times of the model alone.
+messages on their routes. NVLS over several nodes has times of the model alone.
+
+A log states the graphs, ranks and choices of a real system; the machine gives what it does not: GPUs, card, launch,
+fabric. Values that differ from the model are printed with their lines.
 
 Sizes are what a rank sends or receives, the larger; of an all-gather and a reduce-scatter all blocks. A range A..B
 doubles from A.
@@ -37,19 +42,23 @@ Files (-o), by name: x.csv (the table), x.json, x.html (a page), x.svg (time by 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct NcclArgs {
-    /// Operation: all-reduce, all-gather, reduce-scatter, broadcast, reduce.
-    #[arg(long, value_name = "OPERATION", hide_possible_values = true,
+    /// Operation: all-reduce, all-gather, reduce-scatter, broadcast, reduce (default: the first of the log).
+    #[arg(long, value_name = "OPERATION", hide_possible_values = true, required_unless_present = "log",
           value_parser = PossibleValuesParser::new(Operation::ALL.map(Operation::name)))]
-    pub op: String,
-    /// Number of ranks (GPUs).
-    #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "N")]
-    pub ranks: NonZeroU32,
-    /// Number of nodes, each with as many ranks.
-    #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "M")]
-    pub nodes: NonZeroU32,
-    /// Sizes: 1MiB, a list, or a range 1KiB..4GiB that doubles.
-    #[arg(long, value_name = "SIZE,...")]
-    pub size: String,
+    pub op: Option<String>,
+    /// Number of ranks (GPUs) (default: that of the log).
+    #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "N", required_unless_present = "log")]
+    pub ranks: Option<NonZeroU32>,
+    /// Number of nodes, each with as many ranks (default: that of the log).
+    #[arg(value_parser = typed::whole::<NonZeroU32>, long, value_name = "M", required_unless_present = "log")]
+    pub nodes: Option<NonZeroU32>,
+    /// Sizes: 1MiB, a list, or a range 1KiB..4GiB that doubles (default: those of the log).
+    #[arg(long, value_name = "SIZE,...", required_unless_present = "log")]
+    pub size: Option<String>,
+    /// Log of NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING: its system in place of the machine's, its choices
+    /// compared with the model.
+    #[arg(long, value_name = "FILE", requires = "machine")]
+    pub log: Option<String>,
     /// System as NCCL sees it: a JSON file, and the name of a system in it.
     #[arg(long, value_name = "FILE[:NAME]", conflicts_with = "machine", required_unless_present = "machine")]
     pub graph: Option<String>,
@@ -83,25 +92,39 @@ const MOST_SIZES: usize = 1000;
 /// Ranks the algorithms for each size and prints the choices.
 pub fn nccl(args: &NcclArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
-    let (system, name) = system(args)?;
-    let operation = Operation::ALL.into_iter().find(|of| of.name() == args.op).unwrap_or(Operation::AllReduce);
-    let tuning = Tuning::new(&system, operation, args.ranks.get(), args.nodes.get())?;
+    let (mut system, mut name) = system(args)?;
+    let log = args.log.as_deref().map(|file| read_log(file, &mut system)).transpose()?;
+    let first = log.as_ref().and_then(|log| log.choices.iter().find_map(|of| of.operation));
+    let operation = Operation::ALL.into_iter().find(|of| Some(of.name()) == args.op.as_deref()).or(first);
+    let operation = operation.unwrap_or(Operation::AllReduce);
+    let given = |given: Option<NonZeroU32>, of: fn(&Log) -> u32| {
+        given.map(NonZeroU32::get).or(log.as_ref().map(of)).unwrap_or_default()
+    };
+    let (ranks, nodes) = (given(args.ranks, |log| log.ranks), given(args.nodes, |log| log.nodes));
+    let tuning = Tuning::new(&system, operation, ranks, nodes)?;
+    let is_own = |of: &&LoggedChoice| of.operation.is_none_or(|own| own == operation) && of.bytes > 0;
+    let logged: Vec<String> =
+        log.iter().flat_map(|log| &log.choices).filter(is_own).map(|of| format!("{} B", of.bytes)).collect();
+    let range = if logged.is_empty() { "1KiB..1GiB".to_owned() } else { logged.join(",") };
+    if let Some(file) = &args.log {
+        name = format!("{file}, {name}");
+    }
     let launch = match &args.launch {
         Some(text) => quantity("--launch", text)?,
         None => system.launch.as_deref().copied().unwrap_or(Time::ZERO),
     };
     // A fabric of one node has no network, so it is that of two.
-    let of_machine =
-        || system.topology.as_deref().map(|text| text.replace("{nodes}", &args.nodes.get().max(2).to_string()));
+    let of_machine = || system.topology.as_deref().map(|text| text.replace("{nodes}", &nodes.max(2).to_string()));
     let fabric = args.topology.clone().or_else(of_machine);
     let request = Request {
         name,
         tuning: tuning.clone(),
-        sizes: sizes(&args.size)?,
+        sizes: sizes(args.size.as_ref().unwrap_or(&range))?,
         algorithm: Algorithm::ALL.into_iter().find(|of| Some(of.name()) == args.algorithm.as_deref()),
         protocol: Protocol::ALL.into_iter().find(|of| Some(of.name()) == args.protocol.as_deref()),
         launch,
         fabric: fabric.map(|fabric| asked::loader().on_read(progress::reading(voice.show)).topology(&fabric)),
+        log: args.log.clone().zip(log),
     };
     let made = progress::over_runs(voice.show, "messages", |control| choose(&request, control));
     let report = match made {
@@ -144,6 +167,17 @@ fn system(args: &NcclArgs) -> Result<(System, String), Failure> {
     let (base, text) = read.map_err(|mistake| invalid(vec![mistake], &sources))?;
     let system = System::from_json(&text, base, name).map_err(|mistakes| invalid(mistakes, &sources))?;
     Ok((system, if name.is_empty() { file.to_owned() } else { name.to_owned() }))
+}
+
+/// Reads a log and replaces the machine's values by those of the log.
+fn read_log(file: &str, system: &mut System) -> Result<Log, Failure> {
+    let mut sources = Sources::default();
+    let invalid = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
+    let read = sources.read_text(&file.to_owned().into());
+    let (base, text) = read.map_err(|mistake| invalid(vec![mistake], &sources))?;
+    let log = Log::read(&text, base).map_err(|mistakes| invalid(mistakes, &sources))?;
+    *system = log.system(system.clone()).map_err(|mistakes| invalid(mistakes, &sources))?;
+    Ok(log)
 }
 
 /// Reads a list of sizes and ranges of sizes, ascending and without repetitions.

@@ -22,6 +22,7 @@ def test_reports_have_the_keys_of_their_types() -> None:
         (hayase.master_slave({"constant": {"count": 8, "time": 1e-3}}, workers=2), reports.FarmReport),
         (hayase.schedule("all-gather", "torus-4x4"), reports.ScheduleReport),
         (hayase.llm("gpt-3-175b", machine="a100-8x200g", search=True), reports.TrainingReport),
+        (hayase.nccl("all-reduce", ranks=8, nodes=1, size="1MiB", machine="h100-8x400g"), reports.NcclReport),
     ):
         known = kind.__annotations__
         assert set(result.report) <= set(known)

@@ -4,7 +4,9 @@
 //! not part of the messages: chunks follow each other, so they count once, as in the cost model. Channels whose rings
 //! have the same order are one. Channel c crosses between nodes at GPU c of each, on one rail.
 
+mod collnet;
 mod nvls;
+mod pat;
 mod ring;
 mod tree;
 
@@ -54,7 +56,12 @@ pub fn messages(tuning: &Tuning<'_>, algorithm: Algorithm, bytes: u64) -> Result
         Algorithm::Tree => tree::send(&mut plan),
         Algorithm::Nvls if nodes == 1 => nvls::send(&mut plan, system.architecture().nvls_efficiency()),
         Algorithm::NvlsTree => nvls::send(&mut plan, system.architecture().nvls_efficiency()),
-        _ => Err(format!("there are no messages of {} yet, only its model", algorithm.name())),
+        Algorithm::CollnetDirect => {
+            collnet::direct(&mut plan, system.collnet_heads.as_deref().copied().unwrap_or(gpus))
+        }
+        Algorithm::CollnetChain => collnet::chain(&mut plan),
+        Algorithm::Pat => pat::send(&mut plan, system.graph(algorithm).map_or(1, |graph| *graph.channels)),
+        Algorithm::Nvls => Err("NVLS over several nodes has no messages, only its model".to_owned()),
     }?;
     Ok(plan.messages)
 }

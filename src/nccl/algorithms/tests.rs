@@ -3,10 +3,15 @@
 use super::*;
 use crate::nccl::System;
 
-const SYSTEMS: &str = include_str!("../testdata/nccl_systems.json");
+const SYSTEMS: &str = include_str!("../../../validation/nccl/systems.json");
 
-fn sent(operation: Operation, (ranks, nodes): (u32, u32), algorithm: Algorithm, bytes: u64) -> Vec<Message> {
-    let system = System::from_json(SYSTEMS, 0, "h100-ndr").unwrap();
+fn sent(operation: Operation, shape: (u32, u32), algorithm: Algorithm, bytes: u64) -> Vec<Message> {
+    sent_on("h100-ndr", operation, shape, algorithm, bytes)
+}
+
+fn sent_on(name: &str, operation: Operation, shape: (u32, u32), algorithm: Algorithm, bytes: u64) -> Vec<Message> {
+    let (ranks, nodes) = shape;
+    let system = System::from_json(SYSTEMS, 0, name).unwrap();
     let tuning = Tuning::new(&system, operation, ranks, nodes).unwrap();
     messages(&tuning, algorithm, bytes).unwrap()
 }
@@ -84,13 +89,87 @@ fn rings_cross_between_nodes_on_one_rail() {
 
 #[test]
 fn messages_wait_for_earlier_messages_of_their_sender_alone() {
-    for (algorithm, shape) in [(Algorithm::Ring, (16, 2)), (Algorithm::Tree, (24, 3)), (Algorithm::NvlsTree, (32, 4))] {
-        let list = sent(Operation::AllReduce, shape, algorithm, 1 << 20);
+    for (algorithm, shape) in [
+        (Algorithm::Ring, (16, 2)),
+        (Algorithm::Tree, (24, 3)),
+        (Algorithm::NvlsTree, (32, 4)),
+        (Algorithm::CollnetDirect, (24, 3)),
+        (Algorithm::CollnetChain, (24, 3)),
+        (Algorithm::Pat, (12, 12)),
+    ] {
+        let operation = if algorithm == Algorithm::Pat { Operation::ReduceScatter } else { Operation::AllReduce };
+        let list = sent_on("h100-sharp", operation, shape, algorithm, 1 << 20);
         for (at, message) in list.iter().enumerate() {
             for &awaited in &message.after {
                 let of = &list[awaited as usize];
                 assert!((awaited as usize) < at && (of.src == message.src || of.dst == message.src), "{algorithm:?}");
             }
         }
+    }
+}
+
+/// Checks an all-gather on lists of blocks: ranks send only what they hold, and end with all.
+#[test]
+fn with_pat_every_rank_sends_what_it_holds_and_ends_with_all_blocks() {
+    for ranks in 2..70_u32 {
+        for together in (0..ranks.ilog2()).map(|shift| 1 << shift) {
+            let mut holds: Vec<Vec<bool>> =
+                (0..ranks).map(|rank| (0..ranks).map(|block| block == rank).collect()).collect();
+            for (distance, places) in pat::steps(ranks, together) {
+                assert!(places.len() as u32 <= together.max(ranks / 2), "{ranks}: {places:?}");
+                let before = holds.clone();
+                for rank in 0..ranks {
+                    let to = (rank + ranks - distance) % ranks;
+                    for place in &places {
+                        let block = ((rank + place) % ranks) as usize;
+                        assert!(before[rank as usize][block], "{ranks} by {together}: {rank} lacks {block}");
+                        assert!(!std::mem::replace(&mut holds[to as usize][block], true), "{block} comes twice");
+                    }
+                }
+            }
+            assert!(holds.iter().flatten().all(|held| *held), "{ranks} by {together}");
+        }
+    }
+}
+
+#[test]
+fn pat_moves_each_block_once_to_each_rank_and_small_blocks_in_few_messages() {
+    for operation in [Operation::AllGather, Operation::ReduceScatter] {
+        for bytes in [1 << 10, 1 << 20, 1 << 30] {
+            let list = sent(operation, (16, 16), Algorithm::Pat, bytes);
+            assert!(near(total(&list), 15.0 * bytes as f64), "{operation:?} {bytes}");
+            for rank in 0..16 {
+                let of_rank: f64 = list.iter().filter(|of| of.dst == rank).map(|of| of.bytes).sum();
+                assert!(near(of_rank, 15.0 / 16.0 * bytes as f64), "{operation:?} {bytes} to {rank}");
+            }
+        }
+        // Eight blocks go together: three distances of a stride of two and more, then one step.
+        assert_eq!(sent(operation, (16, 16), Algorithm::Pat, 1 << 10).len(), 16 * 4);
+        // Blocks above half a buffer go alone.
+        assert_eq!(sent(operation, (16, 16), Algorithm::Pat, 1 << 30).len(), 16 * 15);
+    }
+}
+
+#[test]
+fn cards_of_collnet_send_and_receive_the_share_of_their_head() {
+    let bytes = f64::from(1 << 20);
+    let share = |operation, algorithm| {
+        let list = sent_on("h100-sharp", operation, (32, 4), algorithm, 1 << 20);
+        let crosses = |of: &&Message| of.src / 8 != of.dst / 8;
+        let of_rank = |rank| list.iter().filter(crosses).filter(|of| of.src == rank).map(|of| of.bytes).sum::<f64>();
+        assert!((1..32).all(|rank| near(of_rank(rank), of_rank(0))), "{operation:?}");
+        let arrives: f64 = list.iter().filter(crosses).filter(|of| of.dst == 0).map(|of| of.bytes).sum();
+        assert!(near(arrives, of_rank(0)));
+        let inside: f64 = list.iter().filter(|of| !crosses(of) && of.src == 0).map(|of| of.bytes).sum();
+        (of_rank(0) / bytes, inside / bytes)
+    };
+    for algorithm in [Algorithm::CollnetDirect, Algorithm::CollnetChain] {
+        let (card, inside) = share(Operation::AllReduce, algorithm);
+        // Up to the heads and down again, each time all but an eighth.
+        assert!(near(card, 1.0 / 8.0) && near(inside, 2.0 * 7.0 / 8.0), "{algorithm:?}: {card} {inside}");
+    }
+    for operation in [Operation::AllGather, Operation::ReduceScatter] {
+        let (card, inside) = share(operation, Algorithm::CollnetDirect);
+        assert!(near(card, 3.0 / 4.0 / 8.0) && near(inside, 7.0 / 8.0), "{operation:?}: {card} {inside}");
     }
 }

@@ -33,6 +33,7 @@ mod matches;
 mod measure;
 mod measured;
 mod mistakes;
+mod nccl;
 mod noise;
 mod outputs;
 mod packet;

@@ -121,6 +121,16 @@ impl Axis {
         Self { start, end, unit: "", ticks: ticks.collect(), logarithmic: Some(0.0) }
     }
 
+    /// Creates a logarithmic axis for sizes of messages from `least` to `largest` \[B\], both above 0.
+    pub(super) fn lengths_from(least: u64, largest: u64) -> Self {
+        let least = least.max(1);
+        let largest = largest.max(least.saturating_mul(2));
+        let step = if largest / least > 1 << 15 { 3 } else { 1 };
+        let ticks = (0..63).step_by(step).map(|power| 1_u64 << power).filter(|size| (least..=largest).contains(size));
+        let ticks = ticks.map(|size| (size as f64, binary(size))).collect();
+        Self { start: least as f64, end: largest as f64, unit: "B", ticks, logarithmic: Some(0.0) }
+    }
+
     /// Creates a logarithmic axis for sizes of messages up to `largest` \[B\], with 0 beside it.
     pub(super) fn lengths(largest: u64) -> Self {
         let largest = largest.max(2);
@@ -297,6 +307,15 @@ mod tests {
         let axis = Axis::lengths(1 << 20);
         assert!(axis.place(0.0) < axis.place(1.0) && axis.place(1.0) < axis.place(2.0));
         assert_eq!(axis.place(1048576.0), 1.0);
+    }
+
+    #[test]
+    fn an_axis_of_lengths_begins_at_the_smallest() {
+        let axis = Axis::lengths_from(1 << 20, 1 << 30);
+        assert_eq!([1_u64 << 20, 1 << 25, 1 << 30].map(|size| axis.place(size as f64)), [0.0, 0.5, 1.0]);
+        assert_eq!(axis.ticks[0].1, "1 Mi");
+        // One size has a width, too.
+        assert!(Axis::lengths_from(7, 7).end > 7.0);
     }
 
     #[test]

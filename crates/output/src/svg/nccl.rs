@@ -38,10 +38,11 @@ pub fn nccl(report: &NcclReport, tuning: &Tuning<'_>) -> String {
         series.push(Series::Marks(pen, simulated));
     }
     let (least, most) = (all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(0.0, f64::max));
-    let across = Axis::lengths(sizes().max().unwrap_or(1));
+    let across = Axis::lengths_from(sizes().min().unwrap_or(1), sizes().max().unwrap_or(1));
     let chart = Chart::new(INSIDE, (across, "size"), (Axis::logarithmic(least, most, SECONDS), "time"), series);
     let title = report.rows.first().map_or_else(String::new, |row| {
-        format!("{} by NCCL, {} ranks on {} nodes: {}", row.op, row.ranks, row.nodes, report.system)
+        let nodes = if row.nodes == 1 { "node" } else { "nodes" };
+        format!("{} by NCCL, {} ranks on {} {nodes}: {}", row.op, row.ranks, row.nodes, report.system)
     });
     let fabric = report.fabric.as_deref().map_or_else(String::new, |fabric| format!("; simulated on {fabric}"));
     Picture::new(title, format!("time of the cost model{fabric}")).legend(legend).with(chart).draw()

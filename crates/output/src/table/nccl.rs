@@ -3,7 +3,7 @@
 use super::figures::{bandwidth, percent, seconds};
 use super::{Answer, Grid};
 use hayase::columns::Columns;
-use hayase::report::{NcclReport, NcclRow};
+use hayase::report::{NcclDifference, NcclReport, NcclRow};
 use hayase::units::Bytes;
 
 /// Returns NCCL's choice for each size for a terminal.
@@ -36,5 +36,21 @@ pub fn nccl(report: &NcclReport) -> Answer {
                 .words("bus bandwidth", move |row| maybe(row.bus_bandwidth_bps, bandwidth))
         });
     text.table(Grid::of(&columns, &report.rows));
+    if let Some(log) = &report.log {
+        let (choices, entries) = (log.choices, log.entries);
+        let differ = log.differences.len();
+        text.push_str(&format!(
+            "{}: {choices} choices and {entries} latencies and bandwidths beside the model, {differ} different\n",
+            log.file
+        ));
+        let columns = Columns::<NcclDifference>::new()
+            .words("line", |of| of.line.to_string())
+            .text("value", |of| &of.value)
+            .text("log", |of| &of.logged)
+            .text("model", |of| &of.model);
+        if differ > 0 {
+            text.table(Grid::of(&columns, &log.differences));
+        }
+    }
     text
 }

@@ -377,6 +377,41 @@ def llm(
     return call.shown(progress, threads)
 
 
+def nccl(
+    operation: str | None = None,
+    *,
+    ranks: int | None = None,
+    nodes: int | None = None,
+    size: str | int | None = None,
+    machine: str | os.PathLike[str] | None = None,
+    graph: str | os.PathLike[str] | None = None,
+    log: str | os.PathLike[str] | None = None,
+    topology: str | os.PathLike[str] | None = None,
+    algorithm: str | None = None,
+    protocol: str | None = None,
+    launch: str | float | None = None,
+    progress: Progress = None,
+    threads: int | None = None,
+) -> Answer:
+    """Returns the algorithm and protocol that NCCL takes for a collective, by size, and its time on a fabric.
+
+    size: bytes, a list or a range "1KiB..4GiB" that doubles.
+    machine: a name or a TOML file with a table [nccl]; graph: a JSON file, and the name of a system in it.
+    log: a log of NCCL_DEBUG=INFO; its operation, ranks, nodes and sizes are the defaults.
+    launch: seconds, or a text with a unit.
+
+    >>> nccl("all-reduce", ranks=8, nodes=1, size="2MiB", machine="h100-8x400g")["rows"][0]["algorithm"]
+    'nvls'
+    """
+    call = Call("nccl", Scenario(None, None))
+    call.option("op", operation).option("ranks", ranks).option("nodes", nodes).option("size", with_unit(size, "B"))
+    files = {"machine": machine, "graph": graph, "log": log, "topology": topology}
+    for key, value in files.items():
+        call.option(key, None if value is None else os.fspath(value))
+    call.option("algorithm", algorithm).option("protocol", protocol).option("launch", with_unit(launch, "s"))
+    return call.shown(progress, threads)
+
+
 def bounds(topology: Any, pattern: Any, **settings: Unpack[Settings]) -> dict[str, Any]:
     """Returns lower bounds of the makespan [s]: injection, busiest link, bisection, critical path, and the optimum.
 

@@ -880,6 +880,32 @@ class NcclChoice(TypedDict):
     model_s: float
 
 
+class NcclDifference(TypedDict):
+    """Value of a log that is not that of the model."""
+
+    #: Line of the log, from 1.
+    line: int
+    #: Value in words: `all-reduce of 64 KiB`.
+    value: str
+    #: Value of the log.
+    logged: str
+    #: Value of the model.
+    model: str
+
+
+class NcclLog(TypedDict):
+    """Values of NCCL's own log beside those of the model."""
+
+    #: File of the log.
+    file: str
+    #: Number of compared choices, each size and choice once.
+    choices: int
+    #: Number of compared latencies and bandwidths.
+    entries: int
+    #: Values that differ.
+    differences: list[NcclDifference]
+
+
 class NcclReport(TypedDict):
     """Algorithms and protocols that NCCL takes for an operation, by size."""
 
@@ -891,6 +917,8 @@ class NcclReport(TypedDict):
     fabric: NotRequired[str | None]
     #: A row for each size.
     rows: list[NcclRow]
+    #: Values of NCCL's own log beside those of the model.
+    log: NotRequired[NcclLog | None]
 
 
 class NcclRow(TypedDict):
