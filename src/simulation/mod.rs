@@ -20,6 +20,7 @@ mod program_regions;
 mod ranks;
 mod simulated;
 mod summary;
+mod symmetry;
 mod waits;
 
 use crate::diagnostic::{Diagnostic, Sources};
@@ -37,6 +38,7 @@ pub(crate) use program::calls_of;
 pub use program::{KEPT, KEPT_RANKS, ProgramOutcome, ProgramWork};
 pub use simulated::{RunOptions, Simulated};
 pub use summary::Summary;
+pub use symmetry::Symmetry;
 
 /// Runs work on a system.
 ///

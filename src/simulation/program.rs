@@ -9,6 +9,7 @@ use super::optimum::Exchanged;
 use super::ranks::{breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors};
 use super::summary::Summary;
+use super::symmetry::Quotient;
 use super::waits::Waits;
 use super::{estimate, program_path};
 use crate::collective::{Call, Sizes};
@@ -283,8 +284,14 @@ impl Playing<'_> {
     fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
         let start = crate::base::wall_clock::now();
         let Self { work, system } = self;
+        // Observers see every rank, so all ranks are played for them.
+        let is_observed = options.is_observed();
         let RunOptions { mut on_activity, mut on_transfer, mut on_mark, late, keep, room, until, watch, added, .. } =
             options;
+        let expander = Expander::new(system.collectives().clone()).of(&work.program);
+        let processors = processors(system, work.program.ranks(), added);
+        let plays_all = is_observed || processors.is_some();
+        let quotient = (!plays_all).then(|| self.quotient(&expander)).flatten();
         let total = work.program.messages();
         let room = match room {
             _ if keep => usize::MAX,
@@ -293,16 +300,16 @@ impl Playing<'_> {
             None => KEPT,
         };
         // A history that cannot hold all messages would be dropped, so it is not begun.
-        let keeps = total <= room as u64 && room > 0;
+        let keeps = total <= room as u64 && room > 0 && quotient.is_none();
         let history = RefCell::new(History::new(if keeps { work.program.ranks() } else { 0 }, room));
         let watched = TimeLimit { until, watch };
         let go_on =
             |now: Time, delivered: u64| watched.tick(Progress { now, delivered, total: total.max(delivered + 1) });
-        let expander = Expander::new(system.collectives().clone()).of(&work.program);
         let mut waits = Waits::default();
         let pinned = work.program.pinned();
         let unpinned = work.with_open_receives();
         let program = unpinned.as_ref().unwrap_or(&work.program);
+        let program = quotient.as_ref().map_or(program, |quotient| &quotient.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
         // Messages are observed only if something needs them.
         let exchanged = system.optimum().and_then(|_| Exchanged::new(system.network()?)).map(RefCell::new);
@@ -353,7 +360,6 @@ impl Playing<'_> {
         let on_activity: Option<OnActivity<'_>> = if sees { Some(&mut see) } else { None };
         let observers = Observers { on_activity, on_transfer, on_mark };
         let mut mishaps = None;
-        let processors = processors(system, work.program.ranks(), added);
         let played = match system.network() {
             None => {
                 let speed = (work.cpu_speed, processors);
@@ -365,6 +371,10 @@ impl Playing<'_> {
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 let player = player.slowed(processors);
+                let (network, player) = match &quotient {
+                    Some(quotient) => (&quotient.network, player.folded(&quotient.folded)),
+                    None => (network, player),
+                };
                 let (played, told) = play_on_network(network, player, Some(&watched));
                 mishaps = told;
                 played
@@ -387,6 +397,7 @@ impl Playing<'_> {
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
         let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
+        report.classes = quotient.as_ref().map(|quotient| quotient.folded.classes());
         if let Some(exchanged) = exchanged.as_ref().filter(|_| whole) {
             let (now, messages) = (makespan, played.messages);
             let progress = Progress { now, delivered: messages, total: messages };
@@ -411,6 +422,15 @@ impl Playing<'_> {
         let asked = late && whole && work.region.is_none();
         report.late = history.as_ref().filter(|_| asked).map(late_ranks).unwrap_or_default();
         ProgramOutcome { report, stuck: played.stuck, history, path, regions }
+    }
+
+    /// Returns the program of one rank of each class, if ranks do the same and nothing asks for each of them.
+    fn quotient(self, expander: &Expander) -> Option<Quotient> {
+        let Self { work, system } = self;
+        let network = system.network()?;
+        let is_plain = system.optimum().is_none() && !work.program.has_regions() && work.program.pinned() == 0;
+        let costs = system.node().costs().unwrap_or_default();
+        is_plain.then(|| Quotient::of(&work.program, expander, network, &costs)).flatten()
     }
 
     /// Returns, for each rank, the times at which it completed each collective that synchronises all ranks.
@@ -480,6 +500,7 @@ impl Playing<'_> {
             region: None,
             regions: Vec::new(),
             operations: self.work.program.operations(),
+            classes: None,
             unreceived: played.unreceived,
             breakdown: breakdown(&played.ranks, (status != Status::Complete).then_some(played.last)),
             waits: waits.longest(),

@@ -1,0 +1,59 @@
+//! Runs in which ranks that do the same at the same time are played once.
+
+use std::sync::Arc;
+
+use crate::network::Network;
+use crate::node::Costs;
+use crate::player::exchanges_of;
+use crate::program::{Expand, Program};
+use crate::symmetry::{Exchanges, Folded, fold};
+
+/// Rule by which ranks that do the same at the same time are played once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Symmetry {
+    /// Ranks of large programs, if that saves most of the work.
+    #[default]
+    Auto,
+    /// Every rank is played.
+    Off,
+}
+
+/// Least number of ranks of a program that is folded. The last bits of times of smaller programs stay as they are.
+const FEWEST_RANKS: u32 = 512;
+
+/// Least number of ranks that a rank that is played stands for, on average.
+const LEAST_SAVING: u32 = 4;
+
+/// Program and network of the ranks that are played.
+pub(super) struct Quotient {
+    /// Program with the operations of the ranks that are played.
+    pub program: Program,
+    pub network: Network,
+    pub folded: Arc<Folded>,
+}
+
+impl Quotient {
+    /// Folds a program on a network, if it pays.
+    pub fn of(program: &Program, expand: &dyn Expand, network: &Network, costs: &Costs) -> Option<Self> {
+        if program.ranks() < FEWEST_RANKS || !network.can_fold() {
+            return None;
+        }
+        let exchanges = exchanges_of(program, Some(expand))?;
+        let folded = Self::fold(exchanges, network, costs)?;
+        Some(Self::new(program.only(|rank| folded.is_played(rank)), network, folded))
+    }
+
+    /// Finds the classes of ranks with these channels, if folding them pays.
+    pub fn fold(exchanges: Exchanges, network: &Network, costs: &Costs) -> Option<Arc<Folded>> {
+        let most = exchanges.ranks() / LEAST_SAVING;
+        let (fabric, router) = (&network.fabric, &*network.router);
+        // Requests and answers of a rendezvous travel in both directions.
+        let exchanges = exchanges.with_routes(fabric, router, &network.placement, costs.control_travels)?;
+        fold(&exchanges, most).map(Arc::new)
+    }
+
+    /// Creates the quotient for a program that has the operations of the ranks that are played.
+    pub fn new(program: Program, network: &Network, folded: Arc<Folded>) -> Self {
+        Self { program, network: network.folded(&folded), folded }
+    }
+}
