@@ -38,7 +38,6 @@ pub(crate) use program::calls_of;
 pub use program::{KEPT, KEPT_RANKS, ProgramOutcome, ProgramWork};
 pub use simulated::{RunOptions, Simulated};
 pub use summary::Summary;
-pub use symmetry::Symmetry;
 
 /// Runs work on a system.
 ///

@@ -428,7 +428,8 @@ impl Playing<'_> {
     fn quotient(self, expander: &Expander) -> Option<Quotient> {
         let Self { work, system } = self;
         let network = system.network()?;
-        let is_plain = system.optimum().is_none() && !work.program.has_regions() && work.program.pinned() == 0;
+        let is_plain = system.symmetry().is_auto() && system.optimum().is_none();
+        let is_plain = is_plain && !work.program.has_regions() && work.program.pinned() == 0;
         let costs = system.node().costs().unwrap_or_default();
         is_plain.then(|| Quotient::of(&work.program, expander, network, &costs)).flatten()
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::summary::Summary;
-use super::symmetry::Symmetry;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::Watch;
 use crate::noise::{Added, Processors, Slow};
@@ -37,8 +36,6 @@ pub struct RunOptions<'a> {
     /// Largest number of activities and messages to keep, by default [`KEPT`](super::KEPT); for patterns and
     /// programs. Of a longer run nothing is kept.
     pub room: Option<usize>,
-    /// Rule by which ranks that do the same are played once; for programs.
-    pub symmetry: Symmetry,
     /// Time at which the run is stopped; for programs.
     pub until: Option<Time>,
     /// Set to run each job alone as well, to measure its slowdown.
@@ -54,10 +51,10 @@ pub struct RunOptions<'a> {
 }
 
 impl RunOptions<'_> {
-    /// Returns true if every rank of a program has to be played: it is asked for, or needed for an observation.
+    /// Returns true if an observation needs every rank of a program.
     pub(super) fn is_observed(&self) -> bool {
         let observes = self.on_activity.is_some() || self.on_transfer.is_some() || self.on_mark.is_some();
-        observes || self.late || self.keep || self.until.is_some() || self.symmetry == Symmetry::Off
+        observes || self.late || self.keep || self.until.is_some()
     }
 }
 

@@ -8,16 +8,6 @@ use crate::player::exchanges_of;
 use crate::program::{Expand, Program};
 use crate::symmetry::{Exchanges, Folded, fold};
 
-/// Rule by which ranks that do the same at the same time are played once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Symmetry {
-    /// Ranks of large programs, if that saves most of the work.
-    #[default]
-    Auto,
-    /// Every rank is played.
-    Off,
-}
-
 /// Least number of ranks of a program that is folded. The last bits of times of smaller programs stay as they are.
 const FEWEST_RANKS: u32 = 512;
 
