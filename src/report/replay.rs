@@ -37,6 +37,8 @@ pub struct ReplayReport {
     pub regions: Vec<RegionReport>,
     /// Number of operations of the program.
     pub operations: u64,
+    /// Number of classes of ranks that do the same, if one rank of each was played; waits are those of these ranks.
+    pub classes: Option<u32>,
     /// Number of messages that arrived and were never received.
     pub unreceived: u64,
     /// Breakdown of the time, over all ranks.

@@ -162,6 +162,7 @@ impl Sections {
         let mut written = Specifications { topology, routing, faults: self.faults.get().cloned(), ..written };
         paths::settle(&mut written, &notes.sources);
         System::built(Some(network), written, self.seed())
+            .with_symmetry(self.symmetry.get().copied().unwrap_or_default())
     }
 
     fn note_misfits(&self, misfits: Vec<(Part, Diagnostic)>, notes: &mut Notes) {

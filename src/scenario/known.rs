@@ -14,10 +14,11 @@ use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 
 /// Tables and keys that a scenario can have.
-pub const KEYS: [&str; 19] = [
+pub const KEYS: [&str; 20] = [
     "seed",
     "ranks-per-node",
     "resolution",
+    "symmetry",
     "topology",
     "link",
     "routing",

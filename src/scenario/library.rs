@@ -167,7 +167,7 @@ impl Shelf {
     pub(super) fn sets_key(self, key: &str) -> bool {
         let is_run = matches!(
             key,
-            "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution" | "ranks-per-node"
+            "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution" | "symmetry" | "ranks-per-node"
         );
         match self {
             Self::Topologies => key != "node" && !is_run,

@@ -22,8 +22,8 @@ use crate::reading::tree::{Entry, Kind, Table, Tree};
 use crate::reading::whole::{TableReader, ValueDescription, example, unknown_choice, unknown_key};
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
-use crate::system::Target;
 use crate::system::WorkloadSpec;
+use crate::system::{Symmetry, Target};
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
@@ -36,6 +36,8 @@ pub(super) struct Sections {
     /// Largest number of ranks on a node.
     pub ranks_per_node: Section<Located<NonZeroU32>>,
     pub resolution: Section<Located<Time>>,
+    #[serde(skip)]
+    pub symmetry: Section<Symmetry>,
     pub topology: Section<TopologySpec>,
     pub link: Section<LinkSpec>,
     pub routing: Section<RoutingSpec>,
@@ -99,6 +101,7 @@ pub(super) fn sections_without_requirements(
         seed: reader.value("seed"),
         ranks_per_node: reader.value("ranks-per-node"),
         resolution: reader.value("resolution"),
+        symmetry: reader.value("symmetry"),
         topology: reader.choice("topology"),
         link: reader.value("link"),
         routing: reader.choice("routing"),

@@ -20,6 +20,7 @@ mod program_regions;
 mod ranks;
 mod simulated;
 mod summary;
+mod symmetry;
 mod waits;
 
 use crate::diagnostic::{Diagnostic, Sources};

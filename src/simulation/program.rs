@@ -10,6 +10,7 @@ use super::optimum::Exchanged;
 use super::ranks::{breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors};
 use super::summary::Summary;
+use super::symmetry::Quotient;
 use super::waits::Waits;
 use super::{estimate, program_path};
 use crate::collective::{Call, Sizes};
@@ -31,7 +32,7 @@ use crate::record::{History, LinkMeasures, PathStep, PlayedRegion, Recorder, Reg
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
-use crate::system::System;
+use crate::system::{Symmetry, System};
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
 use crate::transport::Metered;
 use crate::units::Time;
@@ -293,9 +294,13 @@ impl Playing<'_> {
     fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
         let start = crate::base::wall_clock::now();
         let Self { work, system } = self;
+        // Observers see every rank, so all ranks are played for them.
+        let is_observed = options.is_observed();
         let RunOptions { mut on_activity, mut on_transfer, mut on_mark, late, keep, room, until, watch, added, .. } =
             options;
         let measures = LinkMeasures { times: options.link_use, series: options.link_series };
+        let expander = Expander::new(system.collectives().clone()).of(&work.program);
+        let processors = processors(system, work.program.ranks(), added);
         let total = work.program.messages();
         let room = match room {
             _ if keep => usize::MAX,
@@ -304,16 +309,25 @@ impl Playing<'_> {
             None => KEPT,
         };
         // A history that cannot hold all messages would be dropped, so it is not begun.
-        let keeps = total <= room as u64 && room > 0;
+        let can_keep = total <= room as u64 && room > 0;
+        // A run whose history is kept tells more of its ranks than a folded one.
+        let folds = match system.symmetry() {
+            Symmetry::Auto => !(late && can_keep),
+            Symmetry::On => true,
+            Symmetry::Off => false,
+        };
+        let folds = folds && !is_observed && processors.is_none();
+        let quotient = if folds { self.quotient(&expander) } else { None };
+        let keeps = can_keep && quotient.is_none();
         let history = RefCell::new(History::new(if keeps { work.program.ranks() } else { 0 }, room));
         let watched = TimeLimit { until, watch };
         let go_on =
             |now: Time, delivered: u64| watched.tick(Progress { now, delivered, total: total.max(delivered + 1) });
-        let expander = Expander::new(system.collectives().clone()).of(&work.program);
         let mut waits = Waits::default();
         let pinned = work.program.pinned();
         let unpinned = work.with_open_receives();
         let program = unpinned.as_ref().unwrap_or(&work.program);
+        let program = quotient.as_ref().map_or(program, |quotient| &quotient.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
         // Messages are observed only if something needs them.
         let exchanged = system.optimum().and_then(|_| Exchanged::new(system.network()?)).map(RefCell::new);
@@ -364,7 +378,6 @@ impl Playing<'_> {
         let on_activity: Option<OnActivity<'_>> = if sees { Some(&mut see) } else { None };
         let observers = Observers { on_activity, on_transfer, on_mark };
         let (mut mishaps, mut links) = (None, LinkUses::default());
-        let processors = processors(system, work.program.ranks(), added);
         let played = match system.network() {
             None => {
                 let speed = (work.cpu_speed, processors);
@@ -376,6 +389,13 @@ impl Playing<'_> {
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 let player = player.slowed(processors);
+                // Links of a folded run stand for classes of links, so they are not measured.
+                let (network, player, measures) = match &quotient {
+                    Some(quotient) => {
+                        (&quotient.network, player.folded(&quotient.folded), LinkMeasures::default())
+                    }
+                    None => (network, player, measures),
+                };
                 let played;
                 (played, mishaps, links) = play_on_network(network, player, measures, Some(&watched));
                 played
@@ -399,6 +419,7 @@ impl Playing<'_> {
         let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
         (report.links, report.delays) = (links.most_delayed(MOST_USED), links.delays());
+        report.classes = quotient.as_ref().map(|quotient| quotient.folded.classes());
         if let Some(exchanged) = exchanged.as_ref().filter(|_| whole) {
             let (now, messages) = (makespan, played.messages);
             let progress = Progress { now, delivered: messages, total: messages };
@@ -423,6 +444,16 @@ impl Playing<'_> {
         let asked = late && whole && work.region.is_none();
         report.late = history.as_ref().filter(|_| asked).map(late_ranks).unwrap_or_default();
         ProgramOutcome { report, stuck: played.stuck, history, path, regions, links }
+    }
+
+    /// Returns the program of one rank of each class, if ranks do the same and nothing asks for each of them.
+    fn quotient(self, expander: &Expander) -> Option<Quotient> {
+        let Self { work, system } = self;
+        let network = system.network()?;
+        let is_plain = system.optimum().is_none() && !work.program.has_regions() && work.program.pinned() == 0;
+        let costs = system.node().costs().unwrap_or_default();
+        let is_wanted = system.symmetry() == Symmetry::On;
+        is_plain.then(|| Quotient::of(&work.program, expander, network, &costs, is_wanted)).flatten()
     }
 
     /// Returns, for each rank, the times at which it completed each collective that synchronises all ranks.
@@ -492,6 +523,7 @@ impl Playing<'_> {
             region: None,
             regions: Vec::new(),
             operations: self.work.program.operations(),
+            classes: None,
             unreceived: played.unreceived,
             breakdown: breakdown(&played.ranks, (status != Status::Complete).then_some(played.last)),
             waits: waits.longest(),

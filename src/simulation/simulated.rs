@@ -52,6 +52,14 @@ pub struct RunOptions<'a> {
     pub watch: Option<&'a dyn Watch>,
 }
 
+impl RunOptions<'_> {
+    /// Returns true if an observation needs every rank of a program.
+    pub(super) fn is_observed(&self) -> bool {
+        let observes = self.on_activity.is_some() || self.on_transfer.is_some() || self.on_mark.is_some();
+        observes || self.link_series || self.keep || self.until.is_some()
+    }
+}
+
 /// Work that can be simulated.
 pub trait Simulated: Clone + std::fmt::Debug + Send + Sync {
     /// Outcome of a run.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::symmetry::Symmetry;
 use super::target::Target;
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::faults::{Faults, FaultsSpec};
@@ -39,6 +40,7 @@ pub struct System {
     noise: NoiseTables,
     estimate: Option<Target>,
     optimum: Option<Target>,
+    symmetry: Symmetry,
 }
 
 /// Specifications of a network that was built from them; empty for a network that was built in code. Reports
@@ -64,6 +66,7 @@ struct ScenarioFile<'a> {
     seed: u64,
     ranks_per_node: Option<u32>,
     resolution: Option<Time>,
+    symmetry: Option<Symmetry>,
     topology: Option<&'a TopologySpec>,
     routing: Option<&'a RoutingSpec>,
     placement: Option<&'a PlacementSpec>,
@@ -94,6 +97,7 @@ impl Default for System {
             noise: NoiseTables::default(),
             estimate: None,
             optimum: None,
+            symmetry: Symmetry::default(),
         }
     }
 }
@@ -128,6 +132,17 @@ impl System {
     #[must_use]
     pub fn with_collectives(self, collectives: CollectivesSpec) -> Self {
         Self { collectives, ..self }
+    }
+
+    /// Returns the same system with this choice of the ranks that are played.
+    #[must_use]
+    pub fn with_symmetry(self, symmetry: Symmetry) -> Self {
+        Self { symmetry, ..self }
+    }
+
+    /// Rule by which ranks that do the same are played once.
+    pub fn symmetry(&self) -> Symmetry {
+        self.symmetry
     }
 
     /// Returns the same system with these tables of slow processors.
@@ -355,6 +370,7 @@ impl System {
             seed: self.seed,
             ranks_per_node: Some(self.written.per_node).filter(|&per_node| per_node > 1),
             resolution: network.map(|network| network.resolution).filter(|resolution| *resolution > Time::ZERO),
+            symmetry: Some(self.symmetry).filter(|symmetry| !symmetry.is_auto()),
             topology: self.written.topology.as_ref(),
             routing: self.written.routing.as_ref(),
             placement: self.written.placement.as_ref(),

@@ -12,7 +12,7 @@ const LEVELS: &[&[&str]] = &[
     &["atomic_file", "base", "columns", "diagnostic", "ids", "rng", "units"],
     &["collective", "fabric", "noise", "parquet", "reading", "sharing", "workload"],
     &["farm", "nccl", "node", "optimum", "pattern", "placement", "routing", "topology", "training"],
-    &["faults", "program", "transport"],
+    &["faults", "program", "symmetry", "transport"],
     &["engine", "player", "trace"],
     &["network"],
     &["record", "steady", "system"],

@@ -156,8 +156,10 @@ impl Answering for ProgramWork {
 
     fn observed<'a>(&self, wants: &dyn Fn(&str) -> bool) -> RunOptions<'a> {
         let usual = self.usual();
-        let (keep, link_series) = (wants("timeline.svg") || wants("path.csv"), wants("links.svg"));
-        let link_use = usual.link_use || wants("links.csv") || wants("loads.svg");
+        let keep = wants("timeline.svg") || wants("path.csv");
+        // The series keep a run from being folded, so that every link is measured.
+        let link_series = wants("links.svg") || wants("links.csv") || wants("loads.svg");
+        let link_use = usual.link_use || link_series;
         RunOptions { keep, link_use, link_series, ..usual }
     }
 

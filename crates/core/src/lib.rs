@@ -31,6 +31,8 @@ pub mod routing;
 pub mod sharing;
 #[cfg(feature = "simulator")]
 pub mod steady;
+#[cfg(feature = "simulator")]
+pub mod symmetry;
 pub mod topology;
 pub mod transport;
 pub mod units;

@@ -18,8 +18,8 @@ use crate::placement::PlacementSpec;
 use crate::program::collectives::CollectivesSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
-use crate::system::Target;
 use crate::system::WorkloadSpec;
+use crate::system::{Symmetry, Target};
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
@@ -38,6 +38,10 @@ struct ScenarioFile {
     /// Smallest step of simulated time (default 0 s; only to reproduce published results).
     #[serde(default)]
     resolution: Located<Time>,
+    /// Ranks of a program that are played: one of each class of ranks that do the same, if that saves most of the
+    /// work (`auto`), or every rank (`off`).
+    #[serde(default)]
+    symmetry: Symmetry,
     /// Fabric: nodes, switches and links.
     topology: TopologySpec,
     /// Links, if the topology leaves them to the machine (default: those of the topology).

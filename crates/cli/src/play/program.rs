@@ -113,8 +113,8 @@ impl Filed for ProgramWork {
     }
 
     fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
-        let of_links = scenario.system().network().map(|_| ["loads.svg", "links.svg"]);
         let has_history = scenario.work().messages() <= KEPT as u64 && scenario.work().ranks() <= KEPT_RANKS;
+        let of_links = scenario.system().network().filter(|_| has_history).map(|_| ["loads.svg", "links.svg"]);
         let of_ranks = has_history.then_some("timeline.svg").into_iter().chain(["breakdown.svg", "matrix.svg"]);
         of_ranks.chain(of_links.into_iter().flatten()).collect()
     }

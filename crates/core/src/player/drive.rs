@@ -1,8 +1,11 @@
 //! Driver of ranks and messages: by the player's own clock, or by the engine.
 
-use super::activity::Observers;
+use std::sync::Arc;
+
+use super::activity::{Observers, RankTimes};
 use super::clock::{Event, MessageEvent};
 use super::ledger::Ledger;
+use super::names::Names;
 use super::played::{Play, Played};
 use super::protocol::{Protocol, RankRequest};
 use super::rank::RankPlayer;
@@ -11,6 +14,7 @@ use super::stuck;
 use crate::ids::{Id, IdVec, RankId, WakeId};
 use crate::noise::Processors;
 use crate::program::Action;
+use crate::symmetry::Folded;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, SendRequest, Workload};
 
@@ -52,6 +56,14 @@ impl<'a> Player<'a> {
         self
     }
 
+    /// Lets one rank of each class stand for all of them. The program has the operations of the ranks that are played
+    /// ([`Program::only`](crate::program::Program::only)).
+    #[must_use]
+    pub fn folded(mut self, folded: &Arc<Folded>) -> Self {
+        self.runtime.protocol.names = Some(Box::new(Names::new(Arc::clone(folded))));
+        self
+    }
+
     /// Plays the program to the end without a fabric.
     ///
     /// From time to time it calls `keep_running` with simulated time and the number of messages received so far; the
@@ -81,13 +93,10 @@ impl<'a> Player<'a> {
     pub fn played(&self) -> Played {
         let Runtime { protocol, ledger, clock, events, .. } = &self.runtime;
         let threads = |rank: usize| self.runtime.program.rank(RankId::from_index(rank)).threads.count();
+        let ranks: Vec<RankTimes> =
+            ledger.times().into_iter().enumerate().map(|(rank, times)| times.mean_of_threads(threads(rank))).collect();
         Played {
-            ranks: ledger
-                .times()
-                .into_iter()
-                .enumerate()
-                .map(|(rank, times)| times.mean_of_threads(threads(rank)))
-                .collect(),
+            ranks: protocol.names.as_ref().map(|names| names.expand(&ranks)).unwrap_or(ranks),
             last: clock.now(),
             messages: protocol.delivered,
             bytes: protocol.bytes,

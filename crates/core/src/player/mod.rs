@@ -44,6 +44,7 @@ mod background;
 mod background_tests;
 mod clock;
 mod drive;
+mod folding;
 mod graph;
 mod graph_collectives;
 #[cfg(test)]
@@ -52,6 +53,7 @@ mod keys;
 mod ledger;
 pub mod loggopsim;
 mod matching;
+mod names;
 #[cfg(test)]
 mod network_tests;
 mod played;
@@ -81,4 +83,5 @@ mod threads_tests;
 pub use activity::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, RankTimes, Transfer};
 pub use alone::alone;
 pub use drive::Player;
+pub use folding::{exchanges_of, shape_of};
 pub use played::{Play, Played, Stuck};

@@ -14,6 +14,7 @@ use super::clock::{Clock, MessageEvent};
 use super::keys::is_of_program;
 use super::ledger::Ledger;
 use super::matching::{Matched, Matching};
+use super::names::Names;
 use super::port::Port;
 use super::sharing::SharedBandwidth;
 use super::slab::{NIL, Slab};
@@ -34,6 +35,8 @@ pub(super) struct Protocol {
     shared: Vec<SharedBandwidth>,
     /// Interface to the engine, if a fabric carries the messages.
     pub port: Option<Port>,
+    /// Names of ranks, if some stand for others.
+    pub names: Option<Box<Names>>,
     sent: u32,
     /// Number of messages received so far.
     pub delivered: u64,
@@ -159,6 +162,7 @@ impl Protocol {
             matching: Matching::new(ranks),
             ends,
             port: on_fabric.then(|| Port::new(ranks)),
+            names: None,
             sent: 0,
             delivered: 0,
             bytes: 0,
@@ -195,7 +199,10 @@ impl Protocol {
         (bytes, posted, role): (u64, bool, Role),
         clock: &mut Clock,
     ) -> Option<ProcessorTime> {
-        let dst = RankId(to.peer);
+        let (dst, from) = match &self.names {
+            None => (RankId(to.peer), Envelope { peer: src.0, ..to }),
+            Some(names) => names.delivery(src, to),
+        };
         let now = clock.now();
         let end = &mut self.ends[src];
         let begin = now.max(end.next_send);
@@ -222,7 +229,11 @@ impl Protocol {
             role,
             late,
         });
-        self.matching.send(message, src, dst, Envelope { peer: src.0, ..to }, rendezvous);
+        if let Some(names) = &mut self.names {
+            names.note(message, RankId(to.peer), RankId(from.peer));
+        }
+        // A channel has the name by which its receiver knows the sender.
+        self.matching.send(message, RankId(from.peer), dst, from, rendezvous);
         if !rendezvous {
             return self.send_data(message, begin, clock);
         }
@@ -274,6 +285,7 @@ impl Protocol {
             MessageEvent::Received(message) => return self.received(message, clock, ledger),
             MessageEvent::RequestLeaves(message) => {
                 let &MessageState { src, dst, .. } = self.messages.get(message);
+                let dst = self.names.as_ref().map_or(dst, |names| names.receiver(message));
                 self.control(src, dst, MessageEvent::RequestArrives(message), clock);
             }
             MessageEvent::RequestArrives(message) => {
@@ -283,6 +295,7 @@ impl Protocol {
             }
             MessageEvent::AnswerLeaves(message) => {
                 let &MessageState { src, dst, .. } = self.messages.get(message);
+                let src = self.names.as_ref().map_or(src, |names| names.sender(message));
                 self.control(dst, src, MessageEvent::AnswerArrives(message), clock);
             }
             MessageEvent::AnswerArrives(message) => {
@@ -443,6 +456,7 @@ impl Protocol {
         let MessageState { src, dst, bytes, leaving, .. } = *found;
         if let Some(port) = &mut self.port {
             found.late += costs.gap;
+            let dst = self.names.as_ref().map_or(dst, |names| names.receiver(message));
             port.send(src, dst, bytes, MessageEvent::Arrive(message));
         } else if self.shares(dst, Phase::Gap, &costs) {
             let unshared = costs.gap - costs.shared[Phase::Gap as usize];
@@ -531,8 +545,9 @@ impl Protocol {
         let Receive { rank, op, marks } = *self.receives.get(receive);
         self.messages.remove(message);
         self.receives.remove(receive);
-        self.delivered += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
+        let count = self.names.as_ref().map_or(1, |names| names.times(src));
+        self.delivered += count;
+        self.bytes = self.bytes.saturating_add(bytes.saturating_mul(count));
         ledger.transfer(|| {
             let [called, begin, leave, arrive] = times;
             let [sent_by, received_by] = [sent_by, op].map(|op| is_of_program(op).then_some(op));

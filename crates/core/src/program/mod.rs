@@ -197,6 +197,23 @@ impl Program {
         self
     }
 
+    /// Returns the program without the operations of ranks that fail the test.
+    #[must_use]
+    pub fn only(&self, test: impl Fn(RankId) -> bool) -> Self {
+        let kept = |(id, rank): (RankId, &RankProgram)| if test(id) { rank.clone() } else { RankProgram::default() };
+        Self {
+            ranks: self.ranks.iter_ids().map(kept).collect(),
+            communicators: self.communicators.clone(),
+            collectives: self.collectives.clone(),
+            sites: self.sites.clone(),
+            regions: self.regions.clone(),
+            recorded: self.recorded.clone(),
+            files: self.files.clone(),
+            caveats: self.caveats.clone(),
+            ..*self
+        }
+    }
+
     /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         self.ranks.len() as u32

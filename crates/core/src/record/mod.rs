@@ -6,6 +6,8 @@ pub mod chain;
 #[cfg(feature = "simulator")]
 mod critical_path;
 mod fingerprint;
+#[cfg(all(test, feature = "simulator"))]
+mod folded_tests;
 #[cfg(feature = "simulator")]
 mod history;
 #[cfg(feature = "simulator")]

@@ -64,6 +64,10 @@ pub fn replay(report: &ReplayReport) -> Answer {
         if report.head.stopped.is_some() { "delivered" } else { "messages" },
         format!("{}, {}", grouped(report.head.messages), Bytes(report.head.bytes)),
     ));
+    if let Some(classes) = report.classes {
+        let [ranks, classes] = [report.ranks.len() as u64, classes.into()].map(grouped);
+        lines.push(("symmetry", format!("{ranks} ranks in {classes} classes; one of each is played")));
+    }
     if report.unreceived > 0 {
         lines.push(("unreceived", format!("{}: messages that nobody asked for", grouped(report.unreceived))));
     }
