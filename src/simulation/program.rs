@@ -18,7 +18,7 @@ use crate::ids::RankId;
 use crate::network::Network;
 use crate::pattern::{FabricInfo, Pattern, PatternSpec};
 use crate::player::{
-    Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
+    Activity, ActivityKind, Observers, OnActivity, OnDone, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
     Transfer, alone, rules,
 };
 use crate::prediction::{Origin, assemble};
@@ -27,11 +27,12 @@ use crate::program::start_up::StartUp;
 use crate::program::{Mark, Op, Program, Wildcards};
 use crate::program::{as_program, call_as_program};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
-use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
+use crate::report::replay::{OpenReceives, PlayedStep, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
 use crate::system::System;
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
+use crate::training::{Clock, Gpu, StepParts, StepRecord, Training, memory};
 use crate::units::Time;
 use crate::workload::Blocked;
 
@@ -158,6 +159,16 @@ impl ProgramWork {
         }
     }
 
+    /// Returns the training step that the program is, with its GPU.
+    fn training(&self) -> Option<(Training, Gpu)> {
+        match &self.spec {
+            Some(WorkloadSpec::Program(ProgramSpec::Llm(spec))) => {
+                Some((spec.training(None, false).ok()?, spec.gpu().ok()?.clone()))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the data sets that the program is assembled from, if times of blocks are drawn.
     fn drawn_data(&self) -> Option<&ProgramDataSpec> {
         match &self.spec {
@@ -186,6 +197,19 @@ pub(crate) fn calls_of(pattern: &dyn Pattern, spec: &PatternSpec, seed: u64) -> 
             call_as_program(call, bytes, plan, (jitter, seed))
         }
         _ => as_program(pattern, *traffic.injection, jitter, seed),
+    }
+}
+
+/// Returns the report of a training step that was played.
+fn played_step((training, gpu): &(Training, Gpu), parts: StepParts) -> PlayedStep {
+    let Training { model, layout, .. } = training;
+    let peak = layout.gpus() as f64 * gpu.peak_flops() * parts.step_s;
+    PlayedStep {
+        mfu: model.model_flops() as f64 / peak,
+        hfu: model.hardware_flops(layout.recompute) as f64 / peak,
+        closed_form_s: Clock { model, layout, gpu }.step().total(),
+        stages: (0..layout.pp).map(|stage| memory(model, layout, stage)).collect(),
+        parts,
     }
 }
 
@@ -351,7 +375,15 @@ impl Playing<'_> {
         };
         let on_transfer: Option<OnTransfer<'_>> = if looks_on { Some(&mut see_transfer) } else { None };
         let on_activity: Option<OnActivity<'_>> = if sees { Some(&mut see) } else { None };
-        let observers = Observers { on_activity, on_transfer, on_mark };
+        let training = work.training();
+        let step = training.as_ref().map(|_| RefCell::new(StepRecord::new(program)));
+        let mut see_done = |rank: RankId, op: u32, now: Time| {
+            if let Some(step) = &step {
+                step.borrow_mut().done(rank, op, now);
+            }
+        };
+        let on_done: Option<OnDone<'_>> = if step.is_some() { Some(&mut see_done) } else { None };
+        let observers = Observers { on_activity, on_transfer, on_mark, on_done };
         let mut mishaps = None;
         let processors = processors(system, work.program.ranks(), added);
         let played = match system.network() {
@@ -395,6 +427,8 @@ impl Playing<'_> {
             report.ratio_to_optimum = bounds.ratio_to_optimum(makespan.seconds());
             report.bounds = Some(bounds);
         }
+        let parts = step.map(|step| step.into_inner().finish());
+        report.llm = training.zip(parts).filter(|_| whole).map(|(step, parts)| played_step(&step, parts));
         report.head.faults = system.network().and_then(|network| FaultsReport::of_run(network, mishaps.as_deref()));
         self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {
@@ -486,6 +520,7 @@ impl Playing<'_> {
             open_receives: None,
             critical_path: None,
             late: Vec::new(),
+            llm: None,
             prediction: self.work.origin.as_ref().map(|origin| self.prediction(origin)),
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             meta,

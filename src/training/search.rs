@@ -78,7 +78,7 @@ fn of_degrees(model: &Model, degrees: &Layout, start: &Layout, fixed: &Fixed, gp
             for &interleave in &values(fixed.contains("interleave"), start.interleave, chunks.clone()) {
                 let sequence =
                     values(fixed.contains("sequence_parallel"), start.sequence_parallel, vec![degrees.tp > 1]);
-                let recompute = Recompute::ALL.map(|(_, part)| part).to_vec();
+                let recompute = Recompute::ALL.to_vec();
                 let recompute = values(fixed.contains("recompute"), start.recompute, recompute);
                 let zero = values(
                     fixed.contains("zero"),

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use super::figures::{Quantity, counted, seconds};
 use super::{Answer, Grid, printable};
 use hayase::columns::Columns;
+use hayase::report::replay::PlayedStep;
 use hayase::report::{LayoutRow, TrainingReport};
-use hayase::training::StageMemory;
+use hayase::training::{StageMemory, StepParts};
 use hayase::units::Bytes;
 
 /// Largest number of stages and of layouts that are listed.
@@ -58,6 +59,37 @@ pub fn training(report: &TrainingReport) -> Answer {
         }
     }
     text
+}
+
+/// Adds the time of a step that was played by what its last GPU computed or waited for, and the memory of stages.
+pub(super) fn played(text: &mut Answer, step: &PlayedStep) {
+    let StepParts { rank, step_s, compute_s, exposed_s, bubble_s } = step.parts;
+    let [mfu, hfu] = [step.mfu, step.hfu].map(|part| format!("{:.1} %", 100.0 * part));
+    let change = 100.0 * (step_s / step.closed_form_s - 1.0);
+    let closed = format!("closed form {} ({change:+.1} %)", seconds(step.closed_form_s));
+    let _ = writeln!(text, "\nTraining step: MFU {mfu}, HFU {hfu}; {closed}");
+    let rows = [
+        ("computation", compute_s),
+        ("tensor communication", exposed_s.tp),
+        ("pipeline bubble", bubble_s),
+        ("pipeline messages", exposed_s.pp),
+        ("data communication", exposed_s.dp),
+        ("expert communication", exposed_s.ep),
+        ("context communication", exposed_s.cp),
+    ];
+    text.push_str("\n");
+    text.title(&format!("Time of GPU {rank}, which ends last: computation, and waits without any"));
+    parts_of(text, &rows, step_s);
+    write_stages(text, &step.stages);
+}
+
+/// Adds the table of parts of the time of a step.
+fn parts_of(text: &mut Answer, parts: &[(&str, f64)], step: f64) {
+    let columns = Columns::<(&str, f64)>::new()
+        .words("part", |(name, _)| (*name).to_owned())
+        .time("time", |(_, time)| *time)
+        .part("share", move |(_, time)| time / step);
+    text.table(Grid::of(&columns, parts.iter().filter(|(_, time)| *time > 0.0)).keys(1));
 }
 
 /// Returns an integer with commas between groups of three digits.
@@ -123,14 +155,9 @@ fn write_communication(text: &mut Answer, report: &TrainingReport) {
 /// Writes the parts of the time of a step.
 fn write_time(text: &mut Answer, report: &TrainingReport) {
     let (Some(time), Some(step)) = (&report.time, report.llm.step_s) else { return };
-    let parts = time.parts();
     text.push_str("\n");
     text.title("Time of a step on its slowest stage");
-    let columns = Columns::<(&str, f64)>::new()
-        .words("part", |(name, _)| (*name).to_owned())
-        .time("time", |(_, time)| *time)
-        .part("share", move |(_, time)| time / step);
-    text.table(Grid::of(&columns, parts.iter().filter(|(_, time)| *time > 0.0)).keys(1));
+    parts_of(text, &time.parts(), step);
 }
 
 /// Writes layouts with their time and memory.
