@@ -74,6 +74,10 @@ pub struct PlayedStep {
     pub mfu: f64,
     /// Hardware operations over those of the GPUs' peak in the time of the step.
     pub hfu: f64,
+    /// Number of micro-batches.
+    pub micro_batches: u64,
+    /// Number of micro-batches that were played; the others repeat them.
+    pub played: u64,
     /// Time of the step in closed form \[s\].
     pub closed_form_s: f64,
     /// Memory of a GPU of each stage.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::optimum::Exchanged;
 use super::ranks::{breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors};
+use super::step::{played_step, repeat};
 use super::summary::Summary;
 use super::waits::Waits;
 use super::{estimate, program_path};
@@ -27,12 +28,12 @@ use crate::program::start_up::StartUp;
 use crate::program::{Mark, Op, Program, Wildcards};
 use crate::program::{as_program, call_as_program};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
-use crate::report::replay::{OpenReceives, PlayedStep, Prediction, PredictionPart, ReplayReport, SCHEMA};
+use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
 use crate::system::System;
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
-use crate::training::{Clock, Gpu, StepParts, StepRecord, Training, memory};
+use crate::training::{Repetition, Step, StepRecord};
 use crate::units::Time;
 use crate::workload::Blocked;
 
@@ -61,6 +62,8 @@ pub struct ProgramWork {
     pub origin: Option<Arc<Origin>>,
     /// The program as a scenario describes it; `None` if it was built in code.
     pub spec: Option<WorkloadSpec>,
+    /// Number of micro-batches of a training step whose program is only its beginning, since the rest repeats.
+    pub beginning: Option<u64>,
 }
 
 /// Outcome of a run of a program.
@@ -99,6 +102,7 @@ impl ProgramWork {
             start_up: None,
             origin: None,
             spec: None,
+            beginning: None,
         }
     }
 
@@ -114,7 +118,7 @@ impl ProgramWork {
     /// Returns the same work with another program of as many ranks.
     #[must_use]
     pub fn with_program(&self, program: Arc<Program>) -> Self {
-        Self { program, spec: None, origin: None, ..self.clone() }
+        Self { program, spec: None, origin: None, beginning: None, ..self.clone() }
     }
 
     /// True if messages are matched by the rules of MPIETE alone, so that nothing depends on their order of
@@ -159,16 +163,6 @@ impl ProgramWork {
         }
     }
 
-    /// Returns the training step that the program is, with its GPU.
-    fn training(&self) -> Option<(Training, Gpu)> {
-        match &self.spec {
-            Some(WorkloadSpec::Program(ProgramSpec::Llm(spec))) => {
-                Some((spec.training(None, false).ok()?, spec.gpu().ok()?.clone()))
-            }
-            _ => None,
-        }
-    }
-
     /// Returns the data sets that the program is assembled from, if times of blocks are drawn.
     fn drawn_data(&self) -> Option<&ProgramDataSpec> {
         match &self.spec {
@@ -200,19 +194,6 @@ pub(crate) fn calls_of(pattern: &dyn Pattern, spec: &PatternSpec, seed: u64) -> 
     }
 }
 
-/// Returns the report of a training step that was played.
-fn played_step((training, gpu): &(Training, Gpu), parts: StepParts) -> PlayedStep {
-    let Training { model, layout, .. } = training;
-    let peak = layout.gpus() as f64 * gpu.peak_flops() * parts.step_s;
-    PlayedStep {
-        mfu: model.model_flops() as f64 / peak,
-        hfu: model.hardware_flops(layout.recompute) as f64 / peak,
-        closed_form_s: Clock { model, layout, gpu }.step().total(),
-        stages: (0..layout.pp).map(|stage| memory(model, layout, stage)).collect(),
-        parts,
-    }
-}
-
 /// Returns true if ranks of the pattern start at random times.
 fn has_jitter(pattern: &PatternSpec) -> bool {
     *pattern.traffic().message_jitter > Time::ZERO
@@ -231,7 +212,21 @@ impl Simulated for ProgramWork {
     }
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> Result<ProgramOutcome, Diagnostic> {
-        Ok(Playing { work: self, system }.run(options))
+        let repeats = self.beginning.is_some() && self.may_repeat(system, &options);
+        let mut work = std::borrow::Cow::Borrowed(self);
+        while let Some(played) = work.beginning {
+            if repeats {
+                let RunOptions { watch, ref added, .. } = options;
+                let options = RunOptions { watch, added: added.clone(), room: Some(0), ..RunOptions::default() };
+                let outcome = Playing { work: &work, system }.run(options);
+                if outcome.report.llm.is_some() || outcome.report.head.status != Status::Complete {
+                    return Ok(outcome);
+                }
+            }
+            let more = if repeats { 4 * played } else { u64::MAX };
+            work = std::borrow::Cow::Owned(work.into_owned().with_micro_batches(more)?);
+        }
+        Ok(Playing { work: &work, system }.run(options))
     }
 
     fn summary(outcome: &ProgramOutcome) -> Summary {
@@ -358,10 +353,22 @@ impl Playing<'_> {
         };
         let on_mark: Option<OnMark<'_>> = if marked { Some(&mut see_mark) } else { None };
         let knows_waits = system.node().facts().knows_receives;
-        let sees = marked || knows_waits || keeps || on_activity.is_some();
+        let training = work.training();
+        let step = training.as_ref().map(|(step, gpu)| {
+            let record = StepRecord::new(program);
+            RefCell::new(match work.beginning.map(|few| step.beginning(few)) {
+                Some(few) => record.with_passes(&Step::new(&few.model, &few.layout, gpu)),
+                None => record,
+            })
+        });
+        let counted = step.as_ref().filter(|_| work.beginning.is_some());
+        let sees = marked || knows_waits || keeps || on_activity.is_some() || counted.is_some();
         let mut see = |activity: &Activity| {
             if marked {
                 regions.borrow_mut().activity(activity);
+            }
+            if let Some(step) = counted {
+                step.borrow_mut().spent(activity.rank, activity.kind as usize, activity.end - activity.begin);
             }
             if knows_waits && work.region.is_none_or(|region| regions.borrow().is_open(activity.rank, region)) {
                 waits.record(activity);
@@ -375,8 +382,6 @@ impl Playing<'_> {
         };
         let on_transfer: Option<OnTransfer<'_>> = if looks_on { Some(&mut see_transfer) } else { None };
         let on_activity: Option<OnActivity<'_>> = if sees { Some(&mut see) } else { None };
-        let training = work.training();
-        let step = training.as_ref().map(|_| RefCell::new(StepRecord::new(program)));
         let mut see_done = |rank: RankId, op: u32, now: Time| {
             if let Some(step) = &step {
                 step.borrow_mut().done(rank, op, now);
@@ -386,7 +391,7 @@ impl Playing<'_> {
         let observers = Observers { on_activity, on_transfer, on_mark, on_done };
         let mut mishaps = None;
         let processors = processors(system, work.program.ranks(), added);
-        let played = match system.network() {
+        let mut played = match system.network() {
             None => {
                 let speed = (work.cpu_speed, processors);
                 alone(program, system.node().playing(), &expander, speed, observers, &go_on)
@@ -410,6 +415,16 @@ impl Playing<'_> {
         }
         let history = (keeps && !history.is_full()).then_some(history);
         let whole = !played.interrupted && played.stuck.is_empty();
+        let step = step.map(RefCell::into_inner);
+        let all = training.as_ref().map_or(0, |(step, _)| step.layout.micro_batches(&step.model));
+        let repetition = match (&step, work.beginning.filter(|_| whole)) {
+            (Some(step), Some(played)) => step.repetition(all - played),
+            _ => None,
+        };
+        if let Some(repetition) = &repetition {
+            repeat(&mut played, repetition, program, &expander);
+            waits = Waits::default();
+        }
         let makespan = played.makespan();
         let last = (0..).map(RankId).zip(&played.ranks).find(|(_, times)| times.end == makespan);
         let path = history
@@ -427,8 +442,11 @@ impl Playing<'_> {
             report.ratio_to_optimum = bounds.ratio_to_optimum(makespan.seconds());
             report.bounds = Some(bounds);
         }
-        let parts = step.map(|step| step.into_inner().finish());
-        report.llm = training.zip(parts).filter(|_| whole).map(|(step, parts)| played_step(&step, parts));
+        let is_whole = whole && (work.beginning.is_none() || repetition.is_some());
+        let parts = step.map(|step| step.finish(repetition.as_ref())).filter(|parts| is_whole && parts.step_s > 0.0);
+        let few = work.beginning.unwrap_or(all);
+        report.llm = training.zip(parts).map(|(step, parts)| played_step(&step, parts, few));
+        report.operations += repetition.iter().flat_map(Repetition::operations).sum::<u64>();
         report.head.faults = system.network().and_then(|network| FaultsReport::of_run(network, mishaps.as_deref()));
         self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {

@@ -206,6 +206,8 @@ pub struct ReadProgram {
     pub name: String,
     /// Start-up that was detected, if it is left out.
     pub start_up: Option<StartUp>,
+    /// Number of micro-batches of a training step whose program is only its beginning.
+    pub beginning: Option<u64>,
 }
 
 impl ProgramSpec {
@@ -335,11 +337,13 @@ impl ProgramSpec {
                 let mut program = rule.program()?;
                 let start_up = part.mark(&mut program).map_err(one)?;
                 fragment_messages(&mut program, spec.fragment.as_ref(), Wildcards::default()).map_err(one)?;
-                Ok(ReadProgram { program, name: (*spec.rule).clone(), start_up })
+                Ok(ReadProgram { program, name: (*spec.rule).clone(), start_up, beginning: None })
             }
             Self::Llm(spec) => {
-                let program = spec.training(None, false)?.program(spec.gpu()?)?;
-                Ok(ReadProgram { program, name: spec.title(), start_up: None })
+                let step = spec.training(None, false)?;
+                let beginning = step.repeats_from(0);
+                let program = step.beginning(beginning.unwrap_or(u64::MAX)).program(spec.gpu()?)?;
+                Ok(ReadProgram { program, name: spec.title(), start_up: None, beginning })
             }
             // Needs data sets, which the room `prediction` reads.
             Self::ProgramData(spec) => {
@@ -372,7 +376,7 @@ impl ProgramSpec {
                     false => part.mark(&mut program).map_err(one)?,
                 };
                 fragment_messages(&mut program, spec.fragment.as_ref(), spec.wildcards).map_err(one)?;
-                Ok(ReadProgram { program, name: trace.name().to_owned(), start_up })
+                Ok(ReadProgram { program, name: trace.name().to_owned(), start_up, beginning: None })
             }
         }
     }

@@ -11,6 +11,7 @@ mod memory;
 mod model;
 mod program;
 mod record;
+mod repetition;
 mod schedule;
 mod search;
 mod spec;
@@ -25,12 +26,14 @@ pub use gpu::{Gpu, Group};
 pub use layout::{Layout, Mistake};
 pub use memory::{GpuParameters, StageMemory, activations_of_layer, memory, parameters};
 pub use model::{LayerWeights, Model, Recompute};
-pub use record::{Exposed, StepParts, StepRecord};
+pub use record::{Exposed, Repetition, StepParts, StepRecord, Sums};
 pub use schedule::{Schedule, ScheduleKind, Slot};
 pub use search::{Candidate, Fixed, in_words, nearest, pareto, peak_memory, search, why_second};
 pub use spec::{LlmSpec, Switch, Training};
 pub use step::{GroupKind, Place, RankGraph, Step, Stream, Task};
 pub use time::{Clock, Half, StepTime};
 
+#[cfg(test)]
+mod step_tests;
 #[cfg(test)]
 mod tests;

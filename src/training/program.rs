@@ -66,6 +66,20 @@ impl Calls {
 }
 
 impl Training {
+    /// Returns the step with this number of micro-batches; with all of its own if it has no more.
+    #[must_use]
+    pub fn beginning(&self, micro_batches: u64) -> Self {
+        let mut step = self.clone();
+        step.model.batch = self.model.batch.min((self.layout.dp * self.layout.micro).saturating_mul(micro_batches));
+        step
+    }
+
+    /// Returns the number of micro-batches of a beginning of at least this length that probably repeats, if the step has
+    /// many more.
+    pub fn repeats_from(&self, least: u64) -> Option<u64> {
+        self.layout.schedule(&self.model).repeats_from(least)
+    }
+
     /// Returns the program of the step on these GPUs. Collectives are rings unless `[collectives]` names others.
     ///
     /// # Errors

@@ -7,9 +7,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::step::Stream;
+use super::schedule::Schedule;
+use super::step::{RankGraph, Step, Stream};
 use crate::ids::{Id, RankId};
-use crate::program::{OpKind, Program};
+use crate::program::{OpKind, Program, RankProgram};
 use crate::units::Time;
 
 /// Time of a GPU by what it waits for \[s\].
@@ -42,48 +43,123 @@ pub struct StepParts {
     pub bubble_s: f64,
 }
 
+/// Sums of the times of a GPU \[ps\].
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Sums {
+    /// Computation.
+    compute: f64,
+    /// Waits by stream.
+    waits: [f64; 6],
+    /// Waits for passes of other stages.
+    bubble: f64,
+    /// Times by kind of activity.
+    pub kinds: [f64; 6],
+}
+
+impl Sums {
+    /// Adds `times` times other sums.
+    pub fn add(&mut self, other: &Self, times: f64) {
+        self.compute += times * other.compute;
+        self.bubble += times * other.bubble;
+        for (sums, of) in [(&mut self.waits, &other.waits), (&mut self.kinds, &other.kinds)] {
+            sums.iter_mut().zip(of).for_each(|(sum, of)| *sum += times * of);
+        }
+    }
+}
+
+/// Windows that a step with more micro-batches has beside those that were played.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Repetition {
+    /// Time that they add \[ps\].
+    pub time: f64,
+    /// Sums that they add, by rank.
+    pub sums: Vec<Sums>,
+    /// Operations of each rank within a window, from the first to one past the last, with the number of windows.
+    pub operations: Vec<(RankId, std::ops::Range<u32>, u64)>,
+}
+
+impl Repetition {
+    /// Returns the numbers of operations that the windows add, by rank and phase.
+    pub fn operations(&self) -> impl Iterator<Item = u64> {
+        self.operations.iter().map(|(_, window, count)| u64::from(window.end - window.start) * count)
+    }
+}
+
 /// Record of a rank.
 #[derive(Clone, Debug, Default)]
-struct RankRecord {
+pub(super) struct RankRecord {
     /// End of each operation \[ps\].
-    done: Vec<f64>,
+    pub done: Vec<f64>,
     /// Operation that each operation got last; itself without one.
-    gate: Vec<u32>,
+    pub gate: Vec<u32>,
+    /// End of the last computation of each pass \[ps\], and the sums until then.
+    pub passed: Vec<(f64, Sums)>,
     /// End of the last computation, and of the last operation \[ps\].
     computed: f64,
     end: f64,
     /// Last operation.
     last: u32,
-    /// Computation, waits by stream, and bubble \[ps\].
-    compute: f64,
-    waits: [f64; 6],
-    bubble: f64,
+    sums: Sums,
 }
 
 /// Account of a step while it is played.
 #[derive(Debug)]
 pub struct StepRecord<'a> {
     program: &'a Program,
-    ranks: Vec<RankRecord>,
+    pub(super) ranks: Vec<RankRecord>,
     /// End of the computation before each message of the pipeline, by sender, receiver and tag \[ps\].
     sent: FxHashMap<(u32, u32, u32), f64>,
+    /// Schedule, if a repetition is looked for.
+    pub(super) schedule: Option<Schedule>,
+    /// First operation of each pass by stage.
+    pub(super) passes: Vec<Vec<u32>>,
+    /// Last computation of each pass by stage.
+    computations: Vec<Vec<u32>>,
 }
 
 impl<'a> StepRecord<'a> {
     /// Creates the account of a program.
     pub fn new(program: &'a Program) -> Self {
-        let rank = |(_, rank): (RankId, &crate::program::RankProgram)| RankRecord {
+        let rank = |(_, rank): (RankId, &RankProgram)| RankRecord {
             done: vec![0.0; rank.ops.len()],
             gate: (0..rank.ops.len() as u32).collect(),
             ..RankRecord::default()
         };
-        Self { program, ranks: program.iter().map(rank).collect(), sent: FxHashMap::default() }
+        let ranks = program.iter().map(rank).collect();
+        let [passes, computations] = [Vec::new(), Vec::new()];
+        Self { program, ranks, sent: FxHashMap::default(), schedule: None, passes, computations }
+    }
+
+    /// Looks for a repetition in the program of this step.
+    #[must_use]
+    pub fn with_passes(mut self, step: &Step<'_>) -> Self {
+        self.schedule = Some(step.layout.schedule(step.model));
+        let of_stage = step.layout.gpus() / step.layout.pp;
+        for stage in 0..step.layout.pp {
+            let RankGraph { ops, passes, .. } = step.rank(stage * of_stage);
+            let ends = passes.iter().skip(1).copied().chain([ops.len() as u32]);
+            let last = |(from, to): (&u32, u32)| (*from..to).rev().find(|&op| ops[op as usize].0 == Stream::Compute);
+            self.computations.push(passes.iter().zip(ends).filter_map(last).collect());
+            self.passes.push(passes);
+        }
+        self
+    }
+
+    /// Returns the stage of a rank.
+    pub(super) fn stage(&self, rank: usize) -> usize {
+        rank * self.passes.len() / self.ranks.len()
+    }
+
+    /// Notes time that a rank spends on a kind of activity.
+    pub fn spent(&mut self, rank: RankId, kind: usize, time: Time) {
+        self.ranks[rank.index()].sums.kinds[kind] += time.ps();
     }
 
     /// Notes the end of an operation.
     pub fn done(&mut self, rank: RankId, op: u32, now: Time) {
         let of = self.program.rank(rank);
         let (done, now) = (of.ops[op as usize], now.ps());
+        let stage = if self.passes.is_empty() { 0 } else { self.stage(rank.index()) };
         let record = &mut self.ranks[rank.index()];
         record.done[op as usize] = now;
         (record.end, record.last) = (now, op);
@@ -101,8 +177,11 @@ impl<'a> StepRecord<'a> {
             let (before, begin) = (record.computed, ready.max(record.computed));
             self.wait(rank, op, before, begin);
             let record = &mut self.ranks[rank.index()];
-            record.compute += now - begin;
+            record.sums.compute += now - begin;
             record.computed = now;
+            if self.computations.get(stage).and_then(|all| all.get(record.passed.len())) == Some(&op) {
+                record.passed.push((now, record.sums));
+            }
         }
     }
 
@@ -117,36 +196,42 @@ impl<'a> StepRecord<'a> {
             let required = record.gate[gate as usize];
             let from = if required == gate { 0.0 } else { record.done[required as usize] }.max(begin);
             let of = &self.program.rank(rank).ops[gate as usize];
+            let sums = &mut record.sums;
             if of.cpu == Stream::Pipeline as u8 && of.kind == OpKind::Recv {
                 let sent = self.sent.get(&(of.peer, rank.0, of.tag)).copied().unwrap_or(from).clamp(from, end);
-                record.bubble += sent - from;
-                record.waits[usize::from(of.cpu)] += end - sent;
+                sums.bubble += sent - from;
+                sums.waits[usize::from(of.cpu)] += end - sent;
             } else {
-                record.waits[usize::from(of.cpu).min(5)] += end - from;
+                sums.waits[usize::from(of.cpu).min(5)] += end - from;
             }
             (op, end) = (gate, from);
         }
     }
 
-    /// Returns the parts of the step on the GPU that ends last, of several the first.
-    pub fn finish(mut self) -> StepParts {
+    /// Returns the parts of the step on the GPU that ends last, of several the first, with windows that were not
+    /// played.
+    pub fn finish(mut self, more: Option<&Repetition>) -> StepParts {
         let ends = |best: usize, at: usize| if self.ranks[at].end > self.ranks[best].end { at } else { best };
         let at = (0..self.ranks.len()).fold(0, ends);
-        let Some(RankRecord { last, computed, end, .. }) = self.ranks.get(at).cloned() else {
+        let Some(RankRecord { last, computed, end, .. }) = self.ranks.get(at) else {
             return StepParts::default();
         };
-        let rank = RankId(at as u32);
         // Behind the last computation stand the weights that are gathered.
-        let stream = usize::from(self.program.rank(rank).ops.get(last as usize).map_or(0, |op| op.cpu)).min(5);
-        self.ranks[at].waits[stream] += (end - computed).max(0.0);
-        let record = &self.ranks[at];
-        let [_, tp, pp, dp, cp, ep] = record.waits.map(|time| time * 1e-12);
+        let stream = usize::from(self.program.rank(RankId(at as u32)).ops[*last as usize].cpu).min(5);
+        let (rest, mut end) = ((end - computed).max(0.0), *end);
+        let sums = &mut self.ranks[at].sums;
+        sums.waits[stream] += rest;
+        if let Some(more) = more {
+            sums.add(&more.sums[at], 1.0);
+            end += more.time;
+        }
+        let [_, tp, pp, dp, cp, ep] = sums.waits.map(|time| time * 1e-12);
         StepParts {
             rank: at as u32,
-            step_s: end * 1e-12,
-            compute_s: record.compute * 1e-12,
+            step_s: Time::from_ps(end).seconds(),
+            compute_s: sums.compute * 1e-12,
             exposed_s: Exposed { tp, pp, dp, cp, ep },
-            bubble_s: record.bubble * 1e-12,
+            bubble_s: sums.bubble * 1e-12,
         }
     }
 }

@@ -159,6 +159,8 @@ pub struct RankGraph {
     pub ops: Vec<(Stream, Task)>,
     /// Dependences: the required operation and the one that requires it.
     pub edges: Vec<(u32, u32)>,
+    /// First operation of each pass, in the order of the schedule.
+    pub passes: Vec<u32>,
 }
 
 /// Training step of a model in a layout on GPUs.
@@ -259,9 +261,9 @@ impl Writer<'_, '_> {
         just(Some(at))
     }
 
-    /// Adds a computation, in whole picoseconds so that times add up exactly.
+    /// Adds a computation, in 1024ths of picoseconds so that times of up to seconds add up without rounding.
     fn compute(&mut self, seconds: f64, before: Before) -> Before {
-        self.push(Stream::Compute, Task::Work(Time::from_ps((seconds * 1e12).round())), before)
+        self.push(Stream::Compute, Task::Work(Time::from_ps((seconds * 1.024e15).round() / 1024.0)), before)
     }
 
     /// Adds a collective behind the last one of its stream; nothing in a group of one.
@@ -485,6 +487,7 @@ impl Writer<'_, '_> {
                 before = self.gather_weights(before);
                 gathers -= 1;
             }
+            self.graph.passes.push(self.graph.ops.len() as u32);
             if let Some((from, tag)) = self.message(slot, false) {
                 let posted = just(ended[0]);
                 before = both(before, self.push(Stream::Pipeline, Task::Recv { from, tag, bytes }, posted));
