@@ -95,7 +95,8 @@ impl StepRecord<'_> {
         let (mut from, mut to) = (0.0_f64, f64::MAX);
         for rank in 0..self.ranks.len() {
             from = from.max(begin(rank, 1)?);
-            to = to.min(begin(rank, of(rank).count)?);
+            // Messages may have come for the next two passes.
+            to = to.min(begin(rank, of(rank).count.checked_sub(2)?)?);
         }
         let last = (1..=of(0).count).rev().find(|&window| begin(0, window).is_some_and(|at| at <= to))?;
         let period = begin(0, last)? - begin(0, last.checked_sub(cycle)?)?;
@@ -109,10 +110,11 @@ impl StepRecord<'_> {
             let starts = &self.passes[self.stage(rank)];
             let at = |window: usize| starts.get(first + window * passes).copied();
             let record = &self.ranks[rank];
-            let (region, size) = (at(0)?..at(count)?, at(1)? - at(0)?);
+            let size = at(count)? - at(count.checked_sub(1)?)?;
             let length = cycle as u32 * size;
-            let is_regular =
-                (1..count).all(|window| at(window + 1).zip(at(window)).is_some_and(|(b, a)| b - a == size));
+            // Gathers of weights stand in the first windows alone.
+            let is_irregular = |window: &usize| at(window + 1).zip(at(*window)).is_none_or(|(b, a)| b - a != size);
+            let region = at((0..count).rev().find(is_irregular).map_or(0, |window| window + 1))?..at(count)?;
             let is_inside = |end: f64| end > checked && end <= to;
             let repeats = |op: u32| {
                 let (end, before) = (record.done[op as usize], record.done[(op - length) as usize]);
@@ -121,7 +123,7 @@ impl StepRecord<'_> {
             let within = (0..record.done.len() as u32).filter(|&op| is_inside(record.done[op as usize]));
             let is_steady =
                 within.into_iter().all(|op| region.contains(&op) && op >= region.start + length && repeats(op));
-            if !is_regular || !is_steady {
+            if !is_steady {
                 return None;
             }
             let window = (1..=count).rev().find(|&window| begin(rank, window).is_some_and(|at| at <= to))?;

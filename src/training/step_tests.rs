@@ -11,6 +11,8 @@ use crate::simulation::{Outcome, RunOptions};
 const INFINITE: &str = "rails:servers=8,bandwidth=1e15 GB/s,nvlink-bandwidth=1e15 GB/s";
 /// Fabric on which they contend.
 const SLOW: &str = "rails:servers=8,gpus=2,bandwidth=10 GB/s,nvlink-bandwidth=40 GB/s,latency=1 us";
+/// Fabric on which they take less time than computation.
+const FAST: &str = "rails:servers=8,gpus=2,bandwidth=100 GB/s,nvlink-bandwidth=360 GB/s,latency=1 us";
 
 fn report(fabric: &str, settings: &str) -> ReplayReport {
     played(fabric, settings, false)
@@ -48,6 +50,8 @@ const LAYOUTS: [&str; 9] = [
     "tp=4 dp=2 zero=3 batch=4 sequence_parallel=1 recompute=full",
 ];
 const MODEL: &str = "layers=8 hidden=512 heads=8 sequence=256 vocab=1024";
+/// Model without its vocabulary, which may be 0.
+const SMALL: &str = "layers=8 hidden=512 heads=8 sequence=256";
 
 #[test]
 fn without_transfers_a_step_is_its_closed_form() {
@@ -97,20 +101,23 @@ fn the_parts_of_a_step_add_up() {
 
 #[test]
 fn a_step_that_repeats_is_the_one_that_is_played_whole() {
-    for (settings, repeats) in [
-        ("pp=2 batch=100 micro=1", true),
-        ("tp=2 pp=2 dp=4 batch=400", true),
-        ("tp=4 pp=4 batch=240", true),
-        ("tp=2 pp=4 batch=132 sequence_parallel=1 recompute=full", true),
-        ("pp=4 interleave=2 batch=200", true),
-        ("tp=2 pp=2 interleave=4 dp=2 batch=160 overlap=1 zero=3", true),
-        ("pp=4 batch=90 schedule=gpipe dp=2 batch=180", true),
-        ("dp=8 batch=800 zero=1", true),
-        ("tp=2 cp=2 pp=2 batch=75 kv_heads=4", true),
-        ("dp=4 ep=4 experts=4 batch=300 pp=2 overlap=1", true),
+    for (fabric, settings, repeats) in [
+        // Two windows take turns.
+        (SLOW, "pp=2 batch=100 micro=1 vocab=1024", true),
+        (SLOW, "tp=2 pp=2 dp=4 batch=400 vocab=1024", true),
+        (SLOW, "tp=2 pp=4 batch=132 sequence_parallel=1 recompute=full vocab=1024", true),
+        (SLOW, "dp=8 batch=800 zero=1 vocab=1024", true),
+        (SLOW, "tp=2 cp=2 pp=2 batch=75 kv_heads=4 vocab=1024", true),
+        (SLOW, "dp=4 ep=4 experts=4 batch=300 pp=2 overlap=1 vocab=1024", true),
+        (FAST, "pp=4 interleave=2 batch=200 vocab=1024", true),
+        (FAST, "tp=2 pp=2 interleave=2 dp=2 batch=400 overlap=1 zero=3 vocab=0 positions=0", true),
+        (FAST, "pp=4 schedule=gpipe dp=2 batch=180 vocab=0 positions=0", true),
+        // The network is slower than the GPUs, and nothing repeats.
+        (SLOW, "tp=4 pp=4 batch=240 vocab=1024", false),
+        (SLOW, "pp=4 schedule=gpipe dp=2 batch=180 vocab=1024", false),
     ] {
-        let settings = format!("{MODEL} {settings}").replace("batch=90 ", "");
-        let [whole, short] = [true, false].map(|all| played(SLOW, &settings, all));
+        let settings = format!("{SMALL} {settings}");
+        let [whole, short] = [true, false].map(|all| played(fabric, &settings, all));
         let (all, step) = (whole.llm.clone().unwrap(), short.llm.clone().unwrap());
         assert_eq!((all.played, step.played < step.micro_batches), (all.micro_batches, repeats), "{settings}");
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * all.parts.step_s;
