@@ -36,8 +36,8 @@ impl Schedule {
     /// hardly more. The rest is a number of windows that the usual cycles divide.
     pub fn repeats_from(&self, least: u64) -> Option<u64> {
         let least = Some(least).filter(|&least| least < self.micro_batches)?;
-        let few = self.stages * least.max(FEWEST).max(4 * self.stages).div_ceil(self.stages);
-        let cycles = self.of_window() * if self.chunks > 1 { 2 } else { 12 };
+        let (windows, cycles) = if self.chunks > 1 { (8, 2 * self.stages) } else { (4, 12) };
+        let few = self.stages * least.max(FEWEST).max(windows * self.stages).div_ceil(self.stages);
         let few = few + self.micro_batches.checked_sub(few)? % cycles;
         (self.micro_batches > few.max(PLAYED)).then_some(few)
     }
@@ -96,7 +96,7 @@ impl StepRecord<'_> {
         for rank in 0..self.ranks.len() {
             from = from.max(begin(rank, 1)?);
             // Messages may have come for the next two passes.
-            to = to.min(begin(rank, of(rank).count.checked_sub(2)?)?);
+            to = to.min(begin(rank, of(rank).count.checked_sub(2_usize.div_ceil(of(rank).passes))?)?);
         }
         let last = (1..=of(0).count).rev().find(|&window| begin(0, window).is_some_and(|at| at <= to))?;
         let period = begin(0, last)? - begin(0, last.checked_sub(cycle)?)?;
