@@ -97,6 +97,8 @@ pub struct LayoutRow {
     pub layout: TrainingLayout,
     /// Time of a step \[s\].
     pub step_s: f64,
+    /// Simulated time of a step, if a fabric was asked for \[s\].
+    pub simulated_s: Option<f64>,
     /// Model operations over those of the GPUs' peak in the time of the step.
     pub mfu: f64,
     /// Largest memory of a GPU \[B\].

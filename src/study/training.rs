@@ -1,5 +1,6 @@
 //! Closed form of a training step: named models and machines, a layout and its report.
 
+use super::runs::{Control, Runs};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::reading::whole::TableReader;
@@ -9,9 +10,11 @@ use crate::report::{
 use crate::scenario::library::Shelf;
 use crate::scenario::llm::with_model;
 use crate::scenario::with_options::{TRAINING, WithOptions};
+use crate::scenario::{Loader, settings_as_toml};
+use crate::simulation::{Outcome, RunOptions, Simulated};
 use crate::training::{
-    Candidate, Clock, Fixed, Gpu, Layout, LlmSpec, Model, Training, activations_of_layer, communication, in_words,
-    memory, nearest, pareto, peak_memory, search, why_second,
+    Candidate, Clock, Fixed, Gpu, Layout, LlmSpec, Model, StepParts, Training, activations_of_layer, communication,
+    in_words, memory, nearest, pareto, peak_memory, search, why_second,
 };
 
 /// Largest number of layouts of a search that are reported.
@@ -74,6 +77,12 @@ fn gpu(name: &str, sources: &mut Sources) -> Result<Gpu, Vec<Diagnostic>> {
     })
 }
 
+/// Returns the specification of a step, its place, and the keys that were typed.
+fn spec(request: &Request, sources: &mut Sources) -> Result<(LlmSpec, Span, Fixed), Vec<Diagnostic>> {
+    let (table, typed) = table(request, sources)?;
+    Ok((TableReader::of_text(table.span).read(&table)?, table.span, typed))
+}
+
 /// Returns operations, memory, communication and, on a machine, time of a training step.
 ///
 /// # Errors
@@ -81,13 +90,53 @@ fn gpu(name: &str, sources: &mut Sources) -> Result<Gpu, Vec<Diagnostic>> {
 pub fn training(request: &Request) -> Result<TrainingReport, Invalid> {
     let mut sources = Sources::default();
     let mut made = || {
-        let (table, typed) = table(request, &mut sources)?;
-        let spec: LlmSpec = TableReader::of_text(table.span).read(&table)?;
+        let (spec, span, typed) = spec(request, &mut sources)?;
         let gpu = request.machine.as_deref().map(|name| gpu(name, &mut sources)).transpose()?;
-        let training = spec.training(Some(table.span), request.search)?;
-        report(request, training, &typed, gpu.as_ref()).map_err(|mistake| vec![mistake.at(table.span)])
+        let training = spec.training(Some(span), request.search)?;
+        report(request, training, &typed, gpu.as_ref()).map_err(|mistake| vec![mistake.at(span)])
     };
     made().map_err(|diagnostics| Invalid { diagnostics, sources })
+}
+
+/// Simulates the fastest layouts of a search on the loader's fabric, and ranks them by the times of their steps.
+/// Layouts whose runs `control` ends come last.
+///
+/// # Errors
+/// A fabric that cannot be built or does not carry a layout.
+pub fn simulate(
+    request: &Request,
+    fabric: &Loader,
+    report: &mut TrainingReport,
+    control: Control<'_>,
+) -> Result<(), Invalid> {
+    let (Some(search), Some(machine)) = (&mut report.search, &request.machine) else { return Ok(()) };
+    let mut sources = Sources::default();
+    let (spec, ..) =
+        spec(request, &mut sources).map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })?;
+    let load = |row: &LayoutRow| {
+        let workload = serde_json::json!({ "llm": spec.in_layout(&row.layout.degrees) });
+        let text = settings_as_toml(&serde_json::Map::from_iter([("workload".to_owned(), workload)]));
+        fabric.clone().machine(machine).text("<layout>", text).load()
+    };
+    let scenarios = search.fastest.iter().map(load).collect::<Result<Vec<_>, Invalid>>()?;
+    let runs = Runs::new(control, scenarios.iter().map(|scenario| scenario.work().messages()).collect());
+    let played = runs.each(&scenarios, |scenario, run| {
+        match scenario.run(RunOptions { watch: Some(run), room: Some(0), ..RunOptions::default() }) {
+            Outcome::Program(outcome) => outcome.report.llm.map(|step| step.parts),
+            _ => None,
+        }
+    });
+    let mut rows: Vec<(LayoutRow, Option<StepParts>)> =
+        std::mem::take(&mut search.fastest).into_iter().zip(played).collect();
+    let time = |parts: &Option<StepParts>| parts.map_or(f64::INFINITY, |parts| parts.step_s);
+    rows.sort_by(|a, b| time(&a.1).total_cmp(&time(&b.1)));
+    if let [(first, Some(best)), (second, Some(slower)), ..] = &rows[..] {
+        let parts = [best.parts(), slower.parts()];
+        search.second = Some(why_second([(&first.layout.degrees, &parts[0]), (&second.layout.degrees, &parts[1])]));
+    }
+    let rows = rows.into_iter().map(|(row, parts)| LayoutRow { simulated_s: parts.map(|parts| parts.step_s), ..row });
+    search.fastest = rows.collect();
+    Ok(())
 }
 
 /// Returns the report of a training step.
@@ -116,7 +165,10 @@ fn report(
             fitting: found.len() as u64,
             fastest: found.iter().take(FASTEST).map(|one| row(&model, one, gpu)).collect(),
             pareto: pareto(&found).into_iter().take(FASTEST).map(|one| row(&model, one, gpu)).collect(),
-            second: why_second(&found),
+            second: found.get(..2).map(|two| {
+                let parts = [two[0].time.parts(), two[1].time.parts()];
+                why_second([(&two[0].layout, &parts[0]), (&two[1].layout, &parts[1])])
+            }),
         });
         layout = best.layout.clone();
     }
@@ -174,7 +226,7 @@ fn row(model: &Model, candidate: &Candidate, gpu: &Gpu) -> LayoutRow {
     let step_s = candidate.time.total();
     let peak = candidate.layout.gpus() as f64 * gpu.peak_flops() * step_s;
     let layout = layout_of(model, &candidate.layout);
-    LayoutRow { layout, step_s, mfu: model.model_flops() as f64 / peak, memory_b: candidate.memory }
+    LayoutRow { layout, step_s, simulated_s: None, mfu: model.model_flops() as f64 / peak, memory_b: candidate.memory }
 }
 
 #[cfg(test)]

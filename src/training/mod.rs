@@ -28,7 +28,7 @@ pub use memory::{GpuParameters, StageMemory, activations_of_layer, memory, param
 pub use model::{LayerWeights, Model, Recompute};
 pub use record::{Exposed, Repetition, StepParts, StepRecord, Sums};
 pub use schedule::{Schedule, ScheduleKind, Slot};
-pub use search::{Candidate, Fixed, in_words, nearest, pareto, peak_memory, search, why_second};
+pub use search::{Candidate, Fixed, Parts, in_words, nearest, pareto, peak_memory, search, why_second};
 pub use spec::{LlmSpec, Switch, Training};
 pub use step::{GroupKind, Place, RankGraph, Step, Stream, Task};
 pub use time::{Clock, Half, StepTime};

@@ -43,6 +43,22 @@ pub struct StepParts {
     pub bubble_s: f64,
 }
 
+impl StepParts {
+    /// Returns all parts with their names.
+    pub fn parts(&self) -> [(&'static str, f64); 7] {
+        let Exposed { tp, pp, dp, cp, ep } = self.exposed_s;
+        [
+            ("computation", self.compute_s),
+            ("tensor communication", tp),
+            ("pipeline bubble", self.bubble_s),
+            ("pipeline messages", pp),
+            ("data communication", dp),
+            ("expert communication", ep),
+            ("context communication", cp),
+        ]
+    }
+}
+
 /// Sums of the times of a GPU \[ps\].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sums {

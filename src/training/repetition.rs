@@ -2,10 +2,10 @@
 //!
 //! A window is a forward and a backward pass; with several chunks those of p micro-batches; under GPipe one pass in
 //! each half of the step. Some windows may form a cycle, which is then the window. If all operations of all GPUs end
-//! one period later than in the window before, over a span of
-//! more than twice the longest operation, then the state at its end is that at its begin: each transfer under way began
-//! within the span, and so did all that shared links with it. The simulation is deterministic, so more micro-batches
-//! insert whole windows: times, waits, messages and bytes are added instead of played.
+//! one period later than in the window before, over a span of twice the longest operation, then the state at its end is
+//! that at its begin: each transfer under way began within the span, and so did all that shared links with it. The
+//! simulation is deterministic, so more micro-batches insert whole windows: times, waits, messages and bytes are added
+//! instead of played.
 //!
 //! Times count as equal within 2^-42 of the time since the start, four times the resolution of an instant.
 
@@ -101,7 +101,7 @@ impl StepRecord<'_> {
         let last = (1..=of(0).count).rev().find(|&window| begin(0, window).is_some_and(|at| at <= to))?;
         let period = begin(0, last)? - begin(0, last.checked_sub(cycle)?)?;
         let longest = (0..self.ranks.len()).map(|rank| self.longest(rank, from, to)).fold(0.0, f64::max);
-        let checked = to - 2.0 * longest - 2.0 * period;
+        let checked = to - (2.0 * longest).max(2.0 * period);
         if checked <= from || period <= 0.0 {
             return None;
         }

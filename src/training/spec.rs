@@ -164,6 +164,26 @@ pub struct Training {
 }
 
 impl LlmSpec {
+    /// Returns the same model in another layout.
+    #[must_use]
+    pub fn in_layout(&self, layout: &Layout) -> Self {
+        let number = |value: u64| Some(Located::from(value));
+        Self {
+            tp: number(layout.tp),
+            pp: number(layout.pp),
+            dp: number(layout.dp),
+            cp: number(layout.cp),
+            ep: number(layout.ep),
+            micro: number(layout.micro),
+            interleave: number(layout.interleave),
+            zero: number(layout.zero),
+            sequence_parallel: Some(Switch(layout.sequence_parallel.into()).into()),
+            recompute: layout.recompute,
+            gpus: None,
+            ..self.clone()
+        }
+    }
+
     /// Returns the name of the step: that of the model, and its layout.
     pub fn title(&self) -> String {
         let model = self.model.as_ref().map_or("llm", |model| &***model);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, counted, seconds};
 use super::{Answer, Grid, printable};
-use hayase::columns::Columns;
+use hayase::columns::{Blank, Columns};
 use hayase::report::replay::PlayedStep;
 use hayase::report::{LayoutRow, TrainingReport};
 use hayase::training::{StageMemory, StepParts};
@@ -63,23 +63,18 @@ pub fn training(report: &TrainingReport) -> Answer {
 
 /// Adds the time of a step that was played by what its last GPU computed or waited for, and the memory of stages.
 pub(super) fn played(text: &mut Answer, step: &PlayedStep) {
-    let StepParts { rank, step_s, compute_s, exposed_s, bubble_s } = step.parts;
+    let StepParts { rank, step_s, .. } = step.parts;
     let [mfu, hfu] = [step.mfu, step.hfu].map(|part| format!("{:.1} %", 100.0 * part));
     let change = 100.0 * (step_s / step.closed_form_s - 1.0);
     let closed = format!("closed form {} ({change:+.1} %)", seconds(step.closed_form_s));
     let _ = writeln!(text, "\nTraining step: MFU {mfu}, HFU {hfu}; {closed}");
-    let rows = [
-        ("computation", compute_s),
-        ("tensor communication", exposed_s.tp),
-        ("pipeline bubble", bubble_s),
-        ("pipeline messages", exposed_s.pp),
-        ("data communication", exposed_s.dp),
-        ("expert communication", exposed_s.ep),
-        ("context communication", exposed_s.cp),
-    ];
+    if step.played < step.micro_batches {
+        let [played, all] = [step.played, step.micro_batches].map(super::figures::grouped);
+        let _ = writeln!(text, "{played} of {all} micro-batches are played; the others repeat them");
+    }
     text.push_str("\n");
     text.title(&format!("Time of GPU {rank}, which ends last: computation, and waits without any"));
-    parts_of(text, &rows, step_s);
+    parts_of(text, &step.parts.parts(), step_s);
     write_stages(text, &step.stages);
 }
 
@@ -167,6 +162,9 @@ fn write_layouts(text: &mut Answer, title: &str, rows: &[LayoutRow]) {
     let columns = Columns::<LayoutRow>::new()
         .text("layout", |row| &row.layout.words)
         .time("step", |row| row.step_s)
+        .when(rows.iter().any(|row| row.simulated_s.is_some()), |columns| {
+            columns.time("simulated", |row: &LayoutRow| Blank(row.simulated_s))
+        })
         .part("MFU", |row| row.mfu)
         .quantity("memory", Quantity::Bytes, |row| row.memory_b as f64);
     if !rows.is_empty() {
