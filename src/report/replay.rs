@@ -2,6 +2,7 @@
 
 use super::{Bounds, Delays, Head, LinkUse, Meta};
 use crate::program::caveats::Caveats;
+use crate::training::{StageMemory, StepParts};
 
 /// Version of the JSON format of [`ReplayReport`].
 pub const SCHEMA: &str = "hayase-replay-1";
@@ -62,10 +63,32 @@ pub struct ReplayReport {
     pub delays: Option<Delays>,
     /// Data sets behind the run, if it is a prediction from data sets.
     pub prediction: Option<Prediction>,
+    /// Training step, if the program is one.
+    pub llm: Option<PlayedStep>,
     /// Breakdown of the time of each rank.
     pub ranks: Vec<RankReport>,
     /// Figures that may differ from machine to machine.
     pub meta: Meta,
+}
+
+/// Training step that was played.
+#[report]
+pub struct PlayedStep {
+    /// Time of the step on the GPU that ends last, by what it computes or waits for.
+    #[serde(flatten)]
+    pub parts: StepParts,
+    /// Model operations over those of the GPUs' peak in the time of the step.
+    pub mfu: f64,
+    /// Hardware operations over those of the GPUs' peak in the time of the step.
+    pub hfu: f64,
+    /// Number of micro-batches.
+    pub micro_batches: u64,
+    /// Number of micro-batches that were played; the others repeat them.
+    pub played: u64,
+    /// Time of the step in closed form \[s\].
+    pub closed_form_s: f64,
+    /// Memory of a GPU of each stage.
+    pub stages: Vec<StageMemory>,
 }
 
 /// Part of the program that its author marked as a region.

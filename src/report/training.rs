@@ -1,6 +1,6 @@
 //! Closed form of a training step, as plain data.
 
-use crate::training::{Communication, StageMemory, StepTime};
+use crate::training::{Communication, Layout, StageMemory, StepTime};
 
 /// Version of the JSON format of [`TrainingReport`].
 pub const SCHEMA: &str = "hayase-llm-1";
@@ -42,30 +42,11 @@ pub struct TrainingLayout {
     pub words: String,
     /// Number of GPUs.
     pub gpus: u64,
-    /// Degree of tensor parallelism.
-    pub tp: u64,
-    /// Number of pipeline stages.
-    pub pp: u64,
-    /// Degree of data parallelism.
-    pub dp: u64,
-    /// Degree of context parallelism.
-    pub cp: u64,
-    /// Degree of expert parallelism.
-    pub ep: u64,
-    /// Number of sequences of a micro-batch.
-    pub micro: u64,
     /// Number of micro-batches of a step.
     pub micro_batches: u64,
-    /// Number of chunks of layers of a stage.
-    pub interleave: u64,
-    /// Order of forward and backward passes: `1f1b` or `gpipe`.
-    pub schedule: String,
-    /// True if sequences are divided where tensors are not.
-    pub sequence_parallel: bool,
-    /// Recomputed part of the forward pass: `none`, `selective` or `full`.
-    pub recompute: String,
-    /// Stage of ZeRO.
-    pub zero: u64,
+    /// Degrees and choices.
+    #[serde(flatten)]
+    pub degrees: Layout,
 }
 
 /// Figures of a training step. Operations are those of all GPUs, bytes those of one GPU of the first stage.
@@ -116,6 +97,8 @@ pub struct LayoutRow {
     pub layout: TrainingLayout,
     /// Time of a step \[s\].
     pub step_s: f64,
+    /// Simulated time of a step, if a fabric was asked for \[s\].
+    pub simulated_s: Option<f64>,
     /// Model operations over those of the GPUs' peak in the time of the step.
     pub mfu: f64,
     /// Largest memory of a GPU \[B\].

@@ -9,6 +9,7 @@ use super::routed::{RoutedFabric, Workload};
 use super::section::Section;
 use super::{Scenario, guard, paths, shared};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
+use crate::fabric::Fabric;
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::{Id, MessageId, NodeId, RankId};
 use crate::network::{Network, NetworkParts, Part, transport_mistakes};
@@ -17,7 +18,7 @@ use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{RoutingSpec, may_lack_routes};
 use crate::simulation::{PatternWork, Simulated};
 use crate::steady::OnFabric;
-use crate::system::WorkloadSpec;
+use crate::system::{ProgramSpec, WorkloadSpec};
 use crate::system::{Specifications, System};
 use crate::transport::TransportSpec;
 
@@ -101,13 +102,14 @@ impl Sections {
         let mut placement = None;
         if let Section::Is(WorkloadSpec::Pattern(workload), at) = &self.workload
             && workload.knows_fabric()
-            && let ranks = workload.ranks().unwrap_or(routed.fabric.nodes().saturating_mul(self.per_node()))
+            && let ranks =
+                workload.ranks().unwrap_or(routed.fabric.nodes().saturating_mul(self.per_node(&routed.fabric)))
             && ranks > 0
         {
             placement = Some(self.placement(routed, ranks, Some(*at), notes)?.1);
         }
         let places = placement.as_ref().map(Placement::as_slice);
-        self.work(&OnFabric { places, per_node: self.per_node(), ..routed.ground() }, notes)
+        self.work(&OnFabric { places, per_node: self.per_node(&routed.fabric), ..routed.ground() }, notes)
     }
 
     fn placement(
@@ -119,21 +121,31 @@ impl Sections {
     ) -> Option<(PlacementSpec, Placement)> {
         let spec = self.placement.or(|| PlacementSpec::Regular(RegularSpec {}))?;
         let at = self.placement.span().or(at);
+        let per_node = self.per_node(&routed.fabric);
         let placement =
-            notes.build(at, |sources| spec.build((ranks, self.per_node()), &routed.fabric, self.seed(), sources))?;
+            notes.build(at, |sources| spec.build((ranks, per_node), &routed.fabric, self.seed(), sources))?;
         Some((spec, placement))
     }
 
-    /// Returns the largest number of ranks on a node.
-    pub fn per_node(&self) -> u32 {
-        self.ranks_per_node.get().map_or(1, |per_node| per_node.get())
+    /// Returns the largest number of ranks on a node: of a training step the GPUs of a node, unless the fabric's nodes
+    /// are GPUs.
+    pub fn per_node(&self, fabric: &Fabric) -> u32 {
+        let gpus = || match &self.workload {
+            Section::Is(WorkloadSpec::Program(ProgramSpec::Llm(spec)), _) => {
+                let are_nodes = fabric.family().facts().1.iter().any(|(name, _)| *name == "gpus");
+                spec.gpu.as_ref().filter(|_| !are_nodes).and_then(|gpu| u32::try_from(gpu.per_node).ok())
+            }
+            _ => None,
+        };
+        self.ranks_per_node.get().map(|per_node| per_node.get()).or_else(gpus).unwrap_or(1)
     }
 
     /// Places `ranks` ranks on a fabric, and checks that transport and policy fit it. By default ranks are in
     /// order. Mistakes are shown at `at` if the ranks do not fit.
     pub fn place(&self, routed: RoutedFabric, ranks: u32, at: Option<Span>, notes: &mut Notes) -> Option<System> {
         let (spec, placement) = self.placement(&routed, ranks, at, notes)?;
-        let written = Specifications { placement: Some(spec), per_node: self.per_node(), ..Specifications::default() };
+        let per_node = self.per_node(&routed.fabric);
+        let written = Specifications { placement: Some(spec), per_node, ..Specifications::default() };
         Some(self.on_network(routed, placement, written, notes))
     }
 

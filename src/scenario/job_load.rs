@@ -218,7 +218,8 @@ impl Sections {
                 (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
                 (alone.sharing, alone.faults) = (Section::Absent, Section::Absent);
                 let scenario = notes.loaded(alone.program(program, notes.apart()))?;
-                Some(JobWork::Program(Box::new(scenario.work().clone())))
+                let whole = scenario.work().clone().with_micro_batches(u64::MAX).map_err(|mistake| vec![mistake]);
+                Some(JobWork::Program(Box::new(notes.taken(whole, section.at())?)))
             }
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => {
                 let mut alone = self.clone();

@@ -2,11 +2,12 @@
 //! `presets/` and `models/`, built into the program (`build.rs`). The algorithms of collectives are patterns, too,
 //! whose texts are generated.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::collective_names;
 use super::known::choices;
-use crate::diagnostic::{BuiltIn, Diagnostic, closest};
+use super::overlay::is_path;
+use crate::diagnostic::{BuiltIn, Diagnostic, Located, Sources, closest};
 
 /// A collection in which names are looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +20,7 @@ pub enum Shelf {
     Patterns,
     /// The folder `presets/`.
     Presets,
-    /// The folder `models/`: models of training steps, which no scenario takes.
+    /// The folder `models/`: models of training steps.
     Models,
 }
 
@@ -116,6 +117,18 @@ impl Shelf {
                 .label("not built in, and no such file")
                 .help(format!("{meant}`hayase {list}` shows all"))
         })
+    }
+
+    /// Returns the position of the first byte and the text of a name on the shelf, or of a file.
+    ///
+    /// # Errors
+    /// There is neither an entry nor a file with this name.
+    pub fn text(self, name: &Located<String>, sources: &mut Sources) -> Result<(usize, Arc<str>), Diagnostic> {
+        match self.find(name) {
+            Ok(entry) => Ok((sources.add(entry.source_name(), entry.text), entry.text.into())),
+            Err(_) if is_path(name) => sources.read_text(name),
+            Err(unknown) => Err(unknown.at_value(name)),
+        }
     }
 
     /// Returns an example with numbers for the name of a family of fabrics, or a name that begins with it

@@ -303,6 +303,8 @@ pub(super) struct Texts {
     preset_is_given: bool,
     /// Tables of the patterns of the library that were named, by name.
     known: FxHashMap<String, Table>,
+    /// Table `[gpu]` of the machine, for training steps.
+    pub gpu: Option<Entry>,
     /// Names of the jobs added by flags.
     given_jobs: Vec<String>,
     /// Places of TOML syntax errors.
@@ -324,6 +326,7 @@ impl Texts {
     /// Fills in the defaults of presets and machines, when all texts are merged.
     pub(super) fn settle(&mut self) {
         jobs::each(&mut self.table).for_each(tasks::expand);
+        self.complete_training();
         self.presets.fill_in(&mut self.table);
         self.links.settle(&mut self.table);
         for link in &self.links.of_topologies {
@@ -582,6 +585,9 @@ impl Texts {
             let message = format!("`{name}` has no [{key}.*] table");
             let diagnostic = Diagnostic::new("wrong-file", message).label(format!("used as a {}", shelf.word()));
             return self.lost(diagnostic, Some(at));
+        }
+        if shelf == Shelf::Machines {
+            self.gpu = table.remove("gpu").or(self.gpu.take());
         }
         table.retain(|other, _| shelf.sets_key(other));
         let mut kinds = table.get(key).and_then(|entry| entry.value.table()).into_iter().flat_map(Table::keys);

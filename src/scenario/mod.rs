@@ -18,6 +18,7 @@ mod json;
 mod known;
 pub mod library;
 mod links;
+pub(crate) mod llm;
 mod load;
 mod loader;
 mod notes;
@@ -34,7 +35,7 @@ mod shared;
 mod slow;
 mod tasks;
 mod varied;
-mod with_options;
+pub(crate) mod with_options;
 
 use std::collections::BTreeMap;
 

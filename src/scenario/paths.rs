@@ -60,7 +60,7 @@ pub(super) fn each_path(workload: &mut WorkloadSpec, change: &mut dyn FnMut(&mut
                 change(speeds);
             }
         }
-        WorkloadSpec::Pattern(_) | WorkloadSpec::Program(ProgramSpec::Program(_)) => {}
+        WorkloadSpec::Pattern(_) | WorkloadSpec::Program(ProgramSpec::Program(_) | ProgramSpec::Llm(_)) => {}
     }
 }
 

@@ -64,8 +64,8 @@ impl Sections {
         };
         let at = part.or(self.workload.span());
         let anew = |notes: &mut Notes| {
-            let ReadProgram { program, name, start_up } = notes.taken(workload.read(&notes.sources), at)?;
-            Some(SharedProgram { program: Arc::new(program), name, start_up })
+            let ReadProgram { program, name, start_up, beginning } = notes.taken(workload.read(&notes.sources), at)?;
+            Some(SharedProgram { program: Arc::new(program), name, start_up, beginning })
         };
         let read = match &self.shared {
             Some(shared) => {
@@ -78,6 +78,7 @@ impl Sections {
             cpu_speed: **workload.cpu_speed(),
             wildcards: workload.wildcards(),
             start_up: read.start_up,
+            beginning: read.beginning,
             ..ProgramWork::new(read.program, read.name)
         };
         let system = self.system(work.program.ranks(), None, notes)?;

@@ -29,6 +29,7 @@ pub(super) struct SharedProgram {
     pub program: Arc<Program>,
     pub name: String,
     pub start_up: Option<StartUp>,
+    pub beginning: Option<u64>,
 }
 
 impl Default for Shared {

@@ -9,11 +9,14 @@ use super::library::Shelf;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::reading::tree::{self, Entry, Table};
 
+/// Table whose first option may be the name of a model: `llm:gpt-3-175b,tp=8`.
+pub(crate) const TRAINING: &str = "llm";
+
 /// A name with options.
-pub(super) struct WithOptions<'a> {
+pub(crate) struct WithOptions<'a> {
     /// Text before the colon.
     pub base: &'a str,
-    options: &'a str,
+    pub options: &'a str,
 }
 
 impl<'a> WithOptions<'a> {
@@ -22,7 +25,7 @@ impl<'a> WithOptions<'a> {
         let (base, options) = name.split_once(':')?;
         let table = shelf.table()?;
         let known = shelf.get(base).is_some() || choices(table).contains(&base);
-        (matches!(shelf, Shelf::Topologies | Shelf::Patterns) && known && options.contains('='))
+        (matches!(shelf, Shelf::Topologies | Shelf::Patterns) && known && (options.contains('=') || base == TRAINING))
             .then_some(Self { base, options })
     }
 
@@ -37,7 +40,9 @@ impl<'a> WithOptions<'a> {
         let (mut table, mut mistakes) = (Table::new(), Vec::new());
         for (offset, part) in parts(self.options) {
             let place = Span::new(start + offset, start + offset + part.len());
-            let written = part.split_once('=').map(|(key, value)| (key.trim(), value));
+            let names_model = self.base == TRAINING && offset == 0 && !part.contains('=') && !part.trim().is_empty();
+            let model = names_model.then_some(("model", part));
+            let written = model.or(part.split_once('=').map(|(key, value)| (key.trim(), value)));
             let Some((key, value)) = written.filter(|(key, _)| is_key(key)) else {
                 let mistake = Diagnostic::new("syntax", format!("`{part}` sets nothing")).at(place);
                 mistakes.push(mistake.label("like size=1MB").help(format!("write {}:key=value,key=value", self.base)));

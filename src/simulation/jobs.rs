@@ -466,7 +466,7 @@ impl Playing<'_> {
                 let program = other.as_ref().unwrap_or(&work.program);
                 let costs = self.system.node().costs().unwrap_or_default();
                 let (expand, cpu_speed) = (Some(expander as _), work.cpu_speed);
-                let observers = Observers { on_activity: None, on_transfer: None, on_mark: None };
+                let observers = Observers::default();
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 Box::new(player.slowed(processors(begun)))
             }),

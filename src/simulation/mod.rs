@@ -5,6 +5,7 @@
 //! these as jobs ([`JobsWork`]). Each kind of work has a file of its own, which says how it is played and
 //! what its report contains. [`Work`] covers all kinds for callers that do not distinguish them.
 
+mod beginning;
 mod estimate;
 mod farm;
 mod followed;
@@ -19,6 +20,7 @@ mod program_path;
 mod program_regions;
 mod ranks;
 mod simulated;
+mod step;
 mod summary;
 mod symmetry;
 mod waits;

@@ -386,7 +386,8 @@ impl Playing<'_> {
                 on_transfer(transfer);
             }
         };
-        let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark: None };
+        let observers =
+            Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), ..Observers::default() };
         let mut player = PatternRanks::new(
             self.player(added),
             self.work.pattern.clone(),

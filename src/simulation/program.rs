@@ -9,6 +9,7 @@ use super::link_uses::{LinkUses, MESSAGES_WITH_LINK_TIMES, MOST_USED};
 use super::optimum::Exchanged;
 use super::ranks::{breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fingerprint, fits_noise, fits_places, processors};
+use super::step::{played_step, repeat};
 use super::summary::Summary;
 use super::symmetry::Quotient;
 use super::waits::Waits;
@@ -20,7 +21,7 @@ use crate::ids::RankId;
 use crate::network::Network;
 use crate::pattern::{FabricInfo, Pattern, PatternSpec};
 use crate::player::{
-    Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
+    Activity, ActivityKind, Observers, OnActivity, OnDone, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
     Transfer, alone, rules,
 };
 use crate::prediction::{Origin, assemble};
@@ -32,8 +33,9 @@ use crate::record::{History, LinkMeasures, PathStep, PlayedRegion, Recorder, Reg
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
-use crate::system::{Symmetry, System};
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
+use crate::system::{Symmetry, System};
+use crate::training::{Repetition, Step, StepRecord};
 use crate::transport::Metered;
 use crate::units::Time;
 use crate::workload::Blocked;
@@ -63,6 +65,8 @@ pub struct ProgramWork {
     pub origin: Option<Arc<Origin>>,
     /// The program as a scenario describes it; `None` if it was built in code.
     pub spec: Option<WorkloadSpec>,
+    /// Number of micro-batches of a training step whose program is only its beginning, since the rest repeats.
+    pub beginning: Option<u64>,
 }
 
 /// Outcome of a run of a program.
@@ -103,6 +107,7 @@ impl ProgramWork {
             start_up: None,
             origin: None,
             spec: None,
+            beginning: None,
         }
     }
 
@@ -124,7 +129,7 @@ impl ProgramWork {
     /// Returns the same work with another program of as many ranks.
     #[must_use]
     pub fn with_program(&self, program: Arc<Program>) -> Self {
-        Self { program, spec: None, origin: None, ..self.clone() }
+        Self { program, spec: None, origin: None, beginning: None, ..self.clone() }
     }
 
     /// True if messages are matched by the rules of MPIETE alone, so that nothing depends on their order of
@@ -218,7 +223,21 @@ impl Simulated for ProgramWork {
     }
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> Result<ProgramOutcome, Diagnostic> {
-        Ok(Playing { work: self, system }.run(options))
+        let repeats = self.beginning.is_some() && self.may_repeat(system, &options);
+        let mut work = std::borrow::Cow::Borrowed(self);
+        while let Some(played) = work.beginning {
+            if repeats {
+                let RunOptions { watch, ref added, .. } = options;
+                let options = RunOptions { watch, added: added.clone(), room: Some(0), ..RunOptions::default() };
+                let outcome = Playing { work: &work, system }.run(options);
+                if outcome.report.llm.is_some() || outcome.report.head.status != Status::Complete {
+                    return Ok(outcome);
+                }
+            }
+            let more = if repeats { 4 * played } else { u64::MAX };
+            work = std::borrow::Cow::Owned(work.into_owned().with_micro_batches(more)?);
+        }
+        Ok(Playing { work: &work, system }.run(options))
     }
 
     fn summary(outcome: &ProgramOutcome) -> Summary {
@@ -326,8 +345,8 @@ impl Playing<'_> {
         let mut waits = Waits::default();
         let pinned = work.program.pinned();
         let unpinned = work.with_open_receives();
-        let program = unpinned.as_ref().unwrap_or(&work.program);
-        let program = quotient.as_ref().map_or(program, |quotient| &quotient.program);
+        let whole_program = unpinned.as_ref().unwrap_or(&work.program);
+        let program = quotient.as_ref().map_or(whole_program, |quotient| &quotient.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
         // Messages are observed only if something needs them.
         let exchanged = system.optimum().and_then(|_| Exchanged::new(system.network()?)).map(RefCell::new);
@@ -359,10 +378,23 @@ impl Playing<'_> {
         };
         let on_mark: Option<OnMark<'_>> = if marked { Some(&mut see_mark) } else { None };
         let knows_waits = system.node().facts().knows_receives;
-        let sees = marked || knows_waits || keeps || on_activity.is_some();
+        let training = work.training();
+        let step = training.as_ref().map(|(step, gpu)| {
+            let folded = quotient.as_ref().map(|quotient| Arc::clone(&quotient.folded));
+            let record = StepRecord::new(whole_program).with_played(folded);
+            RefCell::new(match work.beginning.map(|few| step.beginning(few)) {
+                Some(few) => record.with_passes(&Step::new(&few.model, &few.layout, gpu)),
+                None => record,
+            })
+        });
+        let counted = step.as_ref().filter(|_| work.beginning.is_some());
+        let sees = marked || knows_waits || keeps || on_activity.is_some() || counted.is_some();
         let mut see = |activity: &Activity| {
             if marked {
                 regions.borrow_mut().activity(activity);
+            }
+            if let Some(step) = counted {
+                step.borrow_mut().spent(activity.rank, activity.kind as usize, activity.end - activity.begin);
             }
             if knows_waits && work.region.is_none_or(|region| regions.borrow().is_open(activity.rank, region)) {
                 waits.record(activity);
@@ -376,9 +408,15 @@ impl Playing<'_> {
         };
         let on_transfer: Option<OnTransfer<'_>> = if looks_on { Some(&mut see_transfer) } else { None };
         let on_activity: Option<OnActivity<'_>> = if sees { Some(&mut see) } else { None };
-        let observers = Observers { on_activity, on_transfer, on_mark };
+        let mut see_done = |rank: RankId, op: u32, now: Time| {
+            if let Some(step) = &step {
+                step.borrow_mut().done(rank, op, now);
+            }
+        };
+        let on_done: Option<OnDone<'_>> = if step.is_some() { Some(&mut see_done) } else { None };
+        let observers = Observers { on_activity, on_transfer, on_mark, on_done };
         let (mut mishaps, mut links) = (None, LinkUses::default());
-        let played = match system.network() {
+        let mut played = match system.network() {
             None => {
                 let speed = (work.cpu_speed, processors);
                 alone(program, system.node().playing(), &expander, speed, observers, &go_on)
@@ -391,9 +429,7 @@ impl Playing<'_> {
                 let player = player.slowed(processors);
                 // Links of a folded run stand for classes of links, so they are not measured.
                 let (network, player, measures) = match &quotient {
-                    Some(quotient) => {
-                        (&quotient.network, player.folded(&quotient.folded), LinkMeasures::default())
-                    }
+                    Some(quotient) => (&quotient.network, player.folded(&quotient.folded), LinkMeasures::default()),
                     None => (network, player, measures),
                 };
                 let played;
@@ -409,6 +445,17 @@ impl Playing<'_> {
         }
         let history = (keeps && !history.is_full()).then_some(history);
         let whole = !played.interrupted && played.stuck.is_empty();
+        let mut step = step.map(RefCell::into_inner);
+        step.iter_mut().for_each(StepRecord::expand);
+        let all = training.as_ref().map_or(0, |(step, _)| step.layout.micro_batches(&step.model));
+        let repetition = match (&step, work.beginning.filter(|_| whole)) {
+            (Some(step), Some(played)) => step.repetition(all - played),
+            _ => None,
+        };
+        if let Some(repetition) = &repetition {
+            repeat(&mut played, repetition, whole_program, &expander);
+            waits = Waits::default();
+        }
         let makespan = played.makespan();
         let last = (0..).map(RankId).zip(&played.ranks).find(|(_, times)| times.end == makespan);
         let path = history
@@ -428,6 +475,11 @@ impl Playing<'_> {
             report.ratio_to_optimum = bounds.ratio_to_optimum(makespan.seconds());
             report.bounds = Some(bounds);
         }
+        let is_whole = whole && (work.beginning.is_none() || repetition.is_some());
+        let parts = step.map(|step| step.finish(repetition.as_ref())).filter(|parts| is_whole && parts.step_s > 0.0);
+        let few = work.beginning.unwrap_or(all);
+        report.llm = training.zip(parts).map(|(step, parts)| played_step(&step, parts, few));
+        report.operations += repetition.iter().flat_map(Repetition::operations).sum::<u64>();
         report.head.faults = system.network().and_then(|network| FaultsReport::of_run(network, mishaps.as_deref()));
         self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {
@@ -532,6 +584,7 @@ impl Playing<'_> {
             late: Vec::new(),
             links: Vec::new(),
             delays: None,
+            llm: None,
             prediction: self.work.origin.as_ref().map(|origin| self.prediction(origin)),
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             meta,

@@ -1,14 +1,20 @@
 //! Closed form of a training step: named models and machines, a layout and its report.
 
+use super::runs::{Control, Runs};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
-use crate::reading::tree::{self, Entry, Table, merge_tables};
+use crate::reading::tree::{self, Entry, Kind, Table, Tree};
+use crate::reading::whole::TableReader;
 use crate::report::{
     FirstStage, LayoutRow, LayoutSearch, TRAINING_SCHEMA, TrainingLayout, TrainingReport, TrainingStep,
 };
 use crate::scenario::library::Shelf;
+use crate::scenario::llm::with_model;
+use crate::scenario::with_options::{TRAINING, WithOptions};
+use crate::scenario::{Loader, settings_as_toml};
+use crate::simulation::{Outcome, RunOptions, Simulated};
 use crate::training::{
-    Candidate, Clock, Fixed, Gpu, Layout, Model, Training, activations_of_layer, communication, in_words, memory,
-    nearest, pareto, peak_memory, search, short_form, toml_form, why_second,
+    Candidate, Clock, Fixed, Gpu, Layout, LlmSpec, Model, StepParts, Training, activations_of_layer, communication,
+    in_words, memory, nearest, pareto, peak_memory, search, why_second,
 };
 
 /// Largest number of layouts of a search that are reported.
@@ -29,83 +35,40 @@ pub struct Request {
     pub search: bool,
 }
 
-/// Text of a table: its keys, and those that were typed rather than taken from a file.
-struct Texts {
-    sources: Sources,
-    table: Table,
-    typed: Fixed,
-    span: Span,
-}
-
-impl Texts {
-    /// Adds settings of a short form, which are typed.
-    fn add_typed(&mut self, settings: &str, base: usize) -> Result<(), Vec<Diagnostic>> {
-        let table = short_form(settings, base)?;
-        self.typed.extend(table.keys().cloned());
-        self.replace(table);
-        Ok(())
-    }
-
-    /// Merges later settings. A number of GPUs replaces a degree of data parallelism, and the other way round.
-    fn replace(&mut self, later: Table) {
-        for (one, other) in [("gpus", "dp"), ("dp", "gpus")] {
-            if later.contains_key(one) && !self.typed.contains(other) {
-                self.table.remove(other);
-            }
+/// Returns the table of a model with the settings that override it, and the keys that were typed.
+fn table(request: &Request, sources: &mut Sources) -> Result<(Tree, Fixed), Vec<Diagnostic>> {
+    let name = request.model.as_str();
+    let base = sources.add("MODEL", name);
+    let span = Span::new(base, base + name.len());
+    let of_model = |model: &str| {
+        let value = Tree { span: Span::new(base, base + model.len()), kind: Kind::Text(model.to_owned()) };
+        Table::from([("model".to_owned(), Entry { key: value.span, value })])
+    };
+    let mut table = match name.split_once(':') {
+        Some((TRAINING, options)) => WithOptions { base: TRAINING, options }.table(span)?,
+        Some((head, options)) if Shelf::Models.get(head).is_some() => {
+            let mut table = WithOptions { base: head, options }.table(span)?;
+            table.extend(of_model(head));
+            table
         }
-        merge_tables(&mut self.table, later);
+        _ => of_model(name),
+    };
+    for (key, value) in &request.settings {
+        let base = sources.add(format!("--{}", key.replace('_', "-")), value.as_str());
+        let at = Span::new(base, base + value.len());
+        table.insert(key.clone(), Entry { key: at, value: tree::value_or_text(value, base) });
     }
-
-    /// Reads the model.
-    fn model(&mut self, name: &str) -> Result<(), Vec<Diagnostic>> {
-        let base = self.sources.add("MODEL", name);
-        self.span = Span::new(base, base + name.len());
-        if let Some(settings) = name.strip_prefix("llm:") {
-            return self.add_typed(settings, base + "llm:".len());
-        }
-        let (head, settings) = match name.split_once(':') {
-            Some((head, settings)) if Shelf::Models.get(head).is_some() => (head, Some(settings)),
-            _ => (name, None),
-        };
-        let (base_of_file, text) = match Shelf::Models.get(head) {
-            Some(entry) => (self.sources.add(entry.source_name(), entry.text), entry.text.into()),
-            None if head.ends_with(".toml") || head.contains('/') => {
-                let path = Located::new(name.to_owned(), self.span);
-                self.sources.read_text(&path).map_err(|mistake| vec![mistake])?
-            }
-            None => {
-                return Err(Shelf::Models.find(head).err().map(|mistake| mistake.at(self.span)).into_iter().collect());
-            }
-        };
-        let table = toml_form(&text, base_of_file)?;
-        self.replace(table);
-        settings.map_or(Ok(()), |settings| self.add_typed(settings, base + head.len() + 1))
-    }
-
-    /// Adds the settings of options.
-    fn options(&mut self, settings: &[(String, String)]) {
-        let mut table = Table::new();
-        for (key, value) in settings {
-            let base = self.sources.add(format!("--{}", key.replace('_', "-")), value.as_str());
-            let at = Span::new(base, base + value.len());
-            table.insert(key.clone(), Entry { key: at, value: tree::value_or_text(value, base) });
-            self.typed.insert(key.clone());
-        }
-        self.replace(table);
-    }
+    let typed = table.keys().map(|key| key.replace('-', "_")).collect();
+    with_model(&mut table, sources)?;
+    Ok((Tree { span, kind: Kind::Table(table) }, typed))
 }
 
 /// Returns the GPU of a machine.
 fn gpu(name: &str, sources: &mut Sources) -> Result<Gpu, Vec<Diagnostic>> {
     let base = sources.add("--machine", name);
     let at = Span::new(base, base + name.len());
-    let (base, text) = match Shelf::Machines.get(name) {
-        Some(entry) => (sources.add(entry.source_name(), entry.text), entry.text.into()),
-        None if name.ends_with(".toml") || name.contains('/') => {
-            sources.read_text(&Located::new(name.to_owned(), at)).map_err(|mistake| vec![mistake])?
-        }
-        None => return Err(Shelf::Machines.find(name).err().map(|mistake| mistake.at(at)).into_iter().collect()),
-    };
+    let (base, text) =
+        Shelf::Machines.text(&Located::new(name.to_owned(), at), sources).map_err(|mistake| vec![mistake])?;
     Gpu::of_text(&text, base)?.ok_or_else(|| {
         let mut with = Shelf::Machines.all().iter().filter(|entry| entry.text.contains("\n[gpu]"));
         let names: Vec<&str> = with.by_ref().map(|entry| entry.name).collect();
@@ -114,21 +77,66 @@ fn gpu(name: &str, sources: &mut Sources) -> Result<Gpu, Vec<Diagnostic>> {
     })
 }
 
+/// Returns the specification of a step, its place, and the keys that were typed.
+fn spec(request: &Request, sources: &mut Sources) -> Result<(LlmSpec, Span, Fixed), Vec<Diagnostic>> {
+    let (table, typed) = table(request, sources)?;
+    Ok((TableReader::of_text(table.span).read(&table)?, table.span, typed))
+}
+
 /// Returns operations, memory, communication and, on a machine, time of a training step.
 ///
 /// # Errors
 /// Unknown names, mistakes of texts, and degrees that do not divide what they must.
 pub fn training(request: &Request) -> Result<TrainingReport, Invalid> {
-    let empty = Span::new(0, 0);
-    let mut texts = Texts { sources: Sources::default(), table: Table::new(), typed: Fixed::new(), span: empty };
+    let mut sources = Sources::default();
     let mut made = || {
-        texts.model(&request.model)?;
-        texts.options(&request.settings);
-        let gpu = request.machine.as_deref().map(|name| gpu(name, &mut texts.sources)).transpose()?;
-        let training = Training::read(&texts.table, texts.span, request.search)?;
-        report(request, training, &texts.typed, gpu.as_ref()).map_err(|mistake| vec![mistake.at(texts.span)])
+        let (spec, span, typed) = spec(request, &mut sources)?;
+        let gpu = request.machine.as_deref().map(|name| gpu(name, &mut sources)).transpose()?;
+        let training = spec.training(Some(span), request.search)?;
+        report(request, training, &typed, gpu.as_ref()).map_err(|mistake| vec![mistake.at(span)])
     };
-    made().map_err(|diagnostics| Invalid { diagnostics, sources: texts.sources })
+    made().map_err(|diagnostics| Invalid { diagnostics, sources })
+}
+
+/// Simulates the fastest layouts of a search on the loader's fabric, and ranks them by the times of their steps.
+/// Layouts whose runs `control` ends come last.
+///
+/// # Errors
+/// A fabric that cannot be built or does not carry a layout.
+pub fn simulate(
+    request: &Request,
+    fabric: &Loader,
+    report: &mut TrainingReport,
+    control: Control<'_>,
+) -> Result<(), Invalid> {
+    let (Some(search), Some(machine)) = (&mut report.search, &request.machine) else { return Ok(()) };
+    let mut sources = Sources::default();
+    let (spec, ..) =
+        spec(request, &mut sources).map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })?;
+    let load = |row: &LayoutRow| {
+        let workload = serde_json::json!({ "llm": spec.in_layout(&row.layout.degrees) });
+        let text = settings_as_toml(&serde_json::Map::from_iter([("workload".to_owned(), workload)]));
+        fabric.clone().machine(machine).text("<layout>", text).load()
+    };
+    let scenarios = search.fastest.iter().map(load).collect::<Result<Vec<_>, Invalid>>()?;
+    let runs = Runs::new(control, scenarios.iter().map(|scenario| scenario.work().messages()).collect());
+    let played = runs.each(&scenarios, |scenario, run| {
+        match scenario.run(RunOptions { watch: Some(run), room: Some(0), ..RunOptions::default() }) {
+            Outcome::Program(outcome) => outcome.report.llm.map(|step| step.parts),
+            _ => None,
+        }
+    });
+    let mut rows: Vec<(LayoutRow, Option<StepParts>)> =
+        std::mem::take(&mut search.fastest).into_iter().zip(played).collect();
+    let time = |parts: &Option<StepParts>| parts.map_or(f64::INFINITY, |parts| parts.step_s);
+    rows.sort_by(|a, b| time(&a.1).total_cmp(&time(&b.1)));
+    if let [(first, Some(best)), (second, Some(slower)), ..] = &rows[..] {
+        let parts = [best.parts(), slower.parts()];
+        search.second = Some(why_second([(&first.layout.degrees, &parts[0]), (&second.layout.degrees, &parts[1])]));
+    }
+    let rows = rows.into_iter().map(|(row, parts)| LayoutRow { simulated_s: parts.map(|parts| parts.step_s), ..row });
+    search.fastest = rows.collect();
+    Ok(())
 }
 
 /// Returns the report of a training step.
@@ -157,7 +165,10 @@ fn report(
             fitting: found.len() as u64,
             fastest: found.iter().take(FASTEST).map(|one| row(&model, one, gpu)).collect(),
             pareto: pareto(&found).into_iter().take(FASTEST).map(|one| row(&model, one, gpu)).collect(),
-            second: why_second(&found),
+            second: found.get(..2).map(|two| {
+                let parts = [two[0].time.parts(), two[1].time.parts()];
+                why_second([(&two[0].layout, &parts[0]), (&two[1].layout, &parts[1])])
+            }),
         });
         layout = best.layout.clone();
     }
@@ -206,22 +217,8 @@ fn add_time(report: &mut TrainingReport, model: &Model, layout: &Layout, gpu: &G
 
 /// Returns a layout as a report has it.
 fn layout_of(model: &Model, layout: &Layout) -> TrainingLayout {
-    TrainingLayout {
-        words: in_words(layout),
-        gpus: layout.gpus(),
-        tp: layout.tp,
-        pp: layout.pp,
-        dp: layout.dp,
-        cp: layout.cp,
-        ep: layout.ep,
-        micro: layout.micro,
-        micro_batches: layout.micro_batches(model),
-        interleave: layout.interleave,
-        schedule: layout.schedule.name().to_owned(),
-        sequence_parallel: layout.sequence_parallel,
-        recompute: layout.recompute.name().to_owned(),
-        zero: layout.zero,
-    }
+    let [gpus, micro_batches] = [layout.gpus(), layout.micro_batches(model)];
+    TrainingLayout { words: in_words(layout), gpus, micro_batches, degrees: layout.clone() }
 }
 
 /// Returns a candidate of a search as a row.
@@ -229,7 +226,7 @@ fn row(model: &Model, candidate: &Candidate, gpu: &Gpu) -> LayoutRow {
     let step_s = candidate.time.total();
     let peak = candidate.layout.gpus() as f64 * gpu.peak_flops() * step_s;
     let layout = layout_of(model, &candidate.layout);
-    LayoutRow { layout, step_s, mfu: model.model_flops() as f64 / peak, memory_b: candidate.memory }
+    LayoutRow { layout, step_s, simulated_s: None, mfu: model.model_flops() as f64 / peak, memory_b: candidate.memory }
 }
 
 #[cfg(test)]
@@ -272,9 +269,9 @@ mod tests {
     #[test]
     fn options_override_a_model_and_gpus_give_the_rest_to_data_parallelism() {
         let report = of("gpt-3-175b", &[("gpus", "512"), ("pp", "16")], None, false).unwrap();
-        assert_eq!((report.layout.pp, report.layout.dp, report.layout.gpus), (16, 4, 512));
+        assert_eq!((report.layout.degrees.pp, report.layout.degrees.dp, report.layout.gpus), (16, 4, 512));
         let report = of("gpt-3-175b:batch=64,dp=1", &[], None, false).unwrap();
-        assert_eq!((report.layout.dp, report.layout.micro_batches), (1, 64));
+        assert_eq!((report.layout.degrees.dp, report.layout.micro_batches), (1, 64));
     }
 
     #[test]
@@ -291,7 +288,7 @@ mod tests {
         let report = of("gpt-3-175b", &[("tp", "8")], Some("a100-8x200g"), true).unwrap();
         let found = report.search.unwrap();
         assert!(found.fitting > 20 && found.fastest.len() == 20 && found.second.is_some());
-        assert!(found.fastest.iter().all(|row| row.layout.tp == 8 && row.layout.gpus == 1024));
+        assert!(found.fastest.iter().all(|row| row.layout.degrees.tp == 8 && row.layout.gpus == 1024));
         assert_eq!(report.llm.step_s, Some(found.fastest[0].step_s));
     }
 

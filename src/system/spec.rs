@@ -11,6 +11,7 @@ use crate::program::start_up::StartUp;
 use crate::program::{Program, Wildcards};
 use crate::trace::chakra::Rules;
 use crate::trace::{Options, Trace};
+use crate::training::LlmSpec;
 use crate::units::{Bandwidth, Bytes};
 
 /// Work of a scenario: `[workload.all-to-all]`, `[workload.trace]` and so on.
@@ -28,7 +29,7 @@ pub enum WorkloadSpec {
 
 /// Names of the tables of work that needs no topology: nodes, or the costs of messages, can be the whole
 /// network.
-pub const ALONE: [&str; 4] = ["trace", "program", "program-data", "master-slave"];
+pub const ALONE: [&str; 5] = ["trace", "program", "program-data", "llm", "master-slave"];
 
 /// Program: the calls of each rank.
 #[spec]
@@ -39,6 +40,8 @@ pub enum ProgramSpec {
     Program(RuleSpec),
     /// Program assembled from data sets: a prediction.
     ProgramData(ProgramDataSpec),
+    /// Training step of a large language model.
+    Llm(Box<LlmSpec>),
 }
 
 /// `[workload.trace]`: a recorded program or a schedule, from a file.
@@ -203,6 +206,8 @@ pub struct ReadProgram {
     pub name: String,
     /// Start-up that was detected, if it is left out.
     pub start_up: Option<StartUp>,
+    /// Number of micro-batches of a training step whose program is only its beginning.
+    pub beginning: Option<u64>,
 }
 
 impl ProgramSpec {
@@ -235,14 +240,18 @@ impl ProgramSpec {
             Self::Trace(spec) => &spec.cpu_speed,
             Self::Program(spec) => &spec.cpu_speed,
             Self::ProgramData(spec) => &spec.cpu_speed,
+            Self::Llm(spec) => &spec.cpu_speed,
         }
     }
 
     /// Sets the speed of processors.
     pub fn set_cpu_speed(&mut self, speed: f64) {
-        let (Self::Trace(TraceSpec { cpu_speed, .. })
-        | Self::Program(RuleSpec { cpu_speed, .. })
-        | Self::ProgramData(ProgramDataSpec { cpu_speed, .. })) = self;
+        let cpu_speed = match self {
+            Self::Trace(spec) => &mut spec.cpu_speed,
+            Self::Program(spec) => &mut spec.cpu_speed,
+            Self::ProgramData(spec) => &mut spec.cpu_speed,
+            Self::Llm(spec) => &mut spec.cpu_speed,
+        };
         *cpu_speed = speed.into();
     }
 
@@ -251,7 +260,7 @@ impl ProgramSpec {
         match self {
             Self::Trace(spec) => spec.wildcards,
             Self::ProgramData(spec) => spec.wildcards,
-            Self::Program(_) => Wildcards::default(),
+            Self::Program(_) | Self::Llm(_) => Wildcards::default(),
         }
     }
 
@@ -274,6 +283,7 @@ impl ProgramSpec {
                 spec.skip_start = skip_start;
             }
             Self::Program(spec) => spec.skip_start = skip_start,
+            Self::Llm(_) => {}
         }
     }
 
@@ -286,6 +296,7 @@ impl ProgramSpec {
             Self::Trace(spec) => parse_part(&spec.region, [&spec.from, &spec.to], &spec.skip_start),
             Self::ProgramData(spec) => spec.part(),
             Self::Program(spec) => parse_part(&None, [&None, &None], &spec.skip_start),
+            Self::Llm(_) => Ok(Part::default()),
         }
     }
 
@@ -326,7 +337,13 @@ impl ProgramSpec {
                 let mut program = rule.program()?;
                 let start_up = part.mark(&mut program).map_err(one)?;
                 fragment_messages(&mut program, spec.fragment.as_ref(), Wildcards::default()).map_err(one)?;
-                Ok(ReadProgram { program, name: (*spec.rule).clone(), start_up })
+                Ok(ReadProgram { program, name: (*spec.rule).clone(), start_up, beginning: None })
+            }
+            Self::Llm(spec) => {
+                let step = spec.training(None, false)?;
+                let beginning = step.repeats_from(0);
+                let program = step.beginning(beginning.unwrap_or(u64::MAX)).program(spec.gpu()?)?;
+                Ok(ReadProgram { program, name: spec.title(), start_up: None, beginning })
             }
             // Needs data sets, which the room `prediction` reads.
             Self::ProgramData(spec) => {
@@ -359,7 +376,7 @@ impl ProgramSpec {
                     false => part.mark(&mut program).map_err(one)?,
                 };
                 fragment_messages(&mut program, spec.fragment.as_ref(), spec.wildcards).map_err(one)?;
-                Ok(ReadProgram { program, name: trace.name().to_owned(), start_up })
+                Ok(ReadProgram { program, name: trace.name().to_owned(), start_up, beginning: None })
             }
         }
     }

@@ -58,25 +58,27 @@ impl Gpu {
         let gpu: Self = TableReader { key: "gpu", span, is_incomplete: false, about: &|_| None }.read(&entry.value)?;
         let at =
             |key: &str| entry.value.table().and_then(|table| table.get(key)).map_or(span, |entry| entry.value.span);
+        let mistakes: Vec<Diagnostic> = gpu.mistakes().into_iter().map(|(key, mistake)| mistake.at(at(key))).collect();
+        if mistakes.is_empty() { Ok(Some(gpu)) } else { Err(mistakes) }
+    }
+
+    /// Returns the mistakes in values, each with its key.
+    pub fn mistakes(&self) -> Vec<(&'static str, Diagnostic)> {
         let share = |value: f64| value > 0.0 && value <= 1.0;
         let wrong = [
-            ("peak", gpu.peak().is_some_and(|peak| peak > 0.0 && peak.is_finite()), "needs bf16 above 0"),
-            ("efficiency", share(gpu.efficiency), "is above 0 and at most 1"),
-            ("attention-efficiency", share(gpu.attention_efficiency), "is above 0 and at most 1"),
-            ("narrow", gpu.narrow >= 0.0 && gpu.narrow.is_finite(), "is at least 0"),
-            ("per-node", (1..=1 << 20).contains(&gpu.per_node), "is from 1 to 1048576"),
-            ("cards", (1..=1 << 20).contains(&gpu.cards), "is from 1 to 1048576"),
-            ("memory-bandwidth", gpu.memory_bandwidth.bytes_per_second() > 0.0, "is above 0"),
-            ("nvlink", gpu.nvlink.bytes_per_second() > 0.0, "is above 0"),
-            ("card-bandwidth", gpu.card_bandwidth.bytes_per_second() > 0.0, "is above 0"),
-            ("reserved", gpu.reserved.0 < gpu.memory.0, "is less than `memory`"),
+            ("peak", self.peak().is_some_and(|peak| peak > 0.0 && peak.is_finite()), "needs bf16 above 0"),
+            ("efficiency", share(self.efficiency), "is above 0 and at most 1"),
+            ("attention-efficiency", share(self.attention_efficiency), "is above 0 and at most 1"),
+            ("narrow", self.narrow >= 0.0 && self.narrow.is_finite(), "is at least 0"),
+            ("per-node", (1..=1 << 20).contains(&self.per_node), "is from 1 to 1048576"),
+            ("cards", (1..=1 << 20).contains(&self.cards), "is from 1 to 1048576"),
+            ("memory-bandwidth", self.memory_bandwidth.bytes_per_second() > 0.0, "is above 0"),
+            ("nvlink", self.nvlink.bytes_per_second() > 0.0, "is above 0"),
+            ("card-bandwidth", self.card_bandwidth.bytes_per_second() > 0.0, "is above 0"),
+            ("reserved", self.reserved.0 < self.memory.0, "is less than `memory`"),
         ];
-        let mistakes: Vec<Diagnostic> = wrong
-            .into_iter()
-            .filter(|(_, is_right, _)| !is_right)
-            .map(|(key, _, range)| Diagnostic::new("wrong-value", format!("`gpu.{key}` {range}")).at(at(key)))
-            .collect();
-        if mistakes.is_empty() { Ok(Some(gpu)) } else { Err(mistakes) }
+        let wrong = wrong.into_iter().filter(|(_, is_right, _)| !is_right);
+        wrong.map(|(key, _, range)| (key, Diagnostic::new("wrong-value", format!("`gpu.{key}` {range}")))).collect()
     }
 
     /// Returns the peak of the precision of training \[operations/s\].

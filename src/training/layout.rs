@@ -7,7 +7,7 @@ use super::model::{Model, Recompute};
 use super::schedule::{Schedule, ScheduleKind};
 
 /// Layout of a model on GPUs.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[report(Eq, Default)]
 pub struct Layout {
     /// Degree of tensor parallelism t.
     pub tp: u64,

@@ -1,16 +1,21 @@
-//! Training steps of large language models in closed form: operations, memory, communication and time.
+//! Training steps of large language models: operations, memory, communication and time in closed form, and programs.
 //!
 //! A [`Model`] is a transformer with its batch, a [`Layout`] divides it among GPUs, and a [`Gpu`] is a machine's.
-//! Parameters, operations and bytes are exact integers. A [`Schedule`] lists the passes of each stage.
+//! Parameters, operations and bytes are exact integers. A [`Schedule`] lists the passes of each stage, and a [`Step`]
+//! the operations of each GPU, which [`StepRecord`] accounts for when they are played.
 
 mod communication;
 mod gpu;
 mod layout;
 mod memory;
 mod model;
-mod reading;
+mod program;
+mod record;
+mod repetition;
 mod schedule;
 mod search;
+mod spec;
+mod step;
 mod time;
 
 pub use communication::{
@@ -21,10 +26,14 @@ pub use gpu::{Gpu, Group};
 pub use layout::{Layout, Mistake};
 pub use memory::{GpuParameters, StageMemory, activations_of_layer, memory, parameters};
 pub use model::{LayerWeights, Model, Recompute};
-pub use reading::{Training, keys, short_form, toml_form};
+pub use record::{Exposed, Repetition, StepParts, StepRecord, Sums};
 pub use schedule::{Schedule, ScheduleKind, Slot};
-pub use search::{Candidate, Fixed, in_words, nearest, pareto, peak_memory, search, why_second};
-pub use time::{Clock, StepTime};
+pub use search::{Candidate, Fixed, Parts, in_words, nearest, pareto, peak_memory, search, why_second};
+pub use spec::{LlmSpec, Switch, Training};
+pub use step::{GroupKind, Place, RankGraph, Step, Stream, Task};
+pub use time::{Clock, Half, StepTime};
 
+#[cfg(test)]
+mod step_tests;
 #[cfg(test)]
 mod tests;

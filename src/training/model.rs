@@ -175,7 +175,7 @@ impl Model {
 }
 
 /// Part of the forward pass that the backward pass computes again to save memory.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[spec(Copy, Eq, PartialOrd, Ord, Default, Named)]
 pub enum Recompute {
     /// Nothing.
     #[default]
@@ -187,12 +187,8 @@ pub enum Recompute {
 }
 
 impl Recompute {
-    /// All choices with their names.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("none", Self::None), ("selective", Self::Selective), ("full", Self::Full)];
-
-    /// Returns the name of the choice.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, choice)| *choice == self).map_or("none", |(name, _)| name)
+    /// Returns true for the default.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }

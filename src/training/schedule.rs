@@ -6,22 +6,21 @@
 //! Source: Narayanan et al. (SC 2021), section 2.2.
 
 /// Kind of schedule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[spec(Copy, Eq, Default, Named)]
 pub enum ScheduleKind {
     /// All forward passes, then all backward passes.
     Gpipe,
     /// Forward and backward passes in turn, interleaved if stages have several chunks.
     #[default]
+    #[name("1f1b")]
+    #[serde(rename = "1f1b")]
     OneForwardOneBackward,
 }
 
 impl ScheduleKind {
-    /// All kinds with their names.
-    pub const ALL: [(&'static str, Self); 2] = [("gpipe", Self::Gpipe), ("1f1b", Self::OneForwardOneBackward)];
-
-    /// Returns the name of the kind.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("1f1b", |(name, _)| name)
+    /// Returns true for the default.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 

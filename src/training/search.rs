@@ -78,7 +78,7 @@ fn of_degrees(model: &Model, degrees: &Layout, start: &Layout, fixed: &Fixed, gp
             for &interleave in &values(fixed.contains("interleave"), start.interleave, chunks.clone()) {
                 let sequence =
                     values(fixed.contains("sequence_parallel"), start.sequence_parallel, vec![degrees.tp > 1]);
-                let recompute = Recompute::ALL.map(|(_, part)| part).to_vec();
+                let recompute = Recompute::ALL.to_vec();
                 let recompute = values(fixed.contains("recompute"), start.recompute, recompute);
                 let zero = values(
                     fixed.contains("zero"),
@@ -158,21 +158,20 @@ pub fn in_words(layout: &Layout) -> String {
     if layout.sequence_parallel { words + " sequence_parallel" } else { words }
 }
 
-/// Returns a sentence on why the second candidate is slower than the first: the part of its step that grows most.
-pub fn why_second(candidates: &[Candidate]) -> Option<String> {
-    let [first, second, ..] = candidates else { return None };
-    let (best, slower) = (first.time.total(), second.time.total());
-    let grown = second.time.parts().into_iter().zip(first.time.parts());
+/// Layout with the parts of the time of its step \[s\], by name.
+pub type Parts<'a> = (&'a Layout, &'a [(&'static str, f64)]);
+
+/// Returns a sentence on why the second layout is slower than the first: the part of its step that grows most.
+pub fn why_second([first, second]: [Parts<'_>; 2]) -> String {
+    let [best, slower] = [first, second].map(|(_, parts)| parts.iter().map(|(_, time)| time).sum::<f64>());
+    let grown = second.1.iter().zip(first.1);
     let (name, more) = grown
-        .map(|((name, time), (_, of_best))| (name, time - of_best))
+        .map(|((name, time), (_, of_best))| (*name, time - of_best))
         .fold(("", f64::MIN), |a, b| if b.1 > a.1 { b } else { a });
     let loss = 100.0 * (slower / best - 1.0);
-    Some(match more > 0.0 {
-        true => format!(
-            "{} is {loss:.2} % slower than {}, since its {name} takes {more:.3} s more",
-            in_words(&second.layout),
-            in_words(&first.layout)
-        ),
-        false => format!("{} is as fast and takes more memory", in_words(&second.layout)),
-    })
+    let [first, second] = [first, second].map(|(layout, _)| in_words(layout));
+    match more > 0.0 {
+        true => format!("{second} is {loss:.2} % slower than {first}, since its {name} takes {more:.3} s more"),
+        false => format!("{second} is as fast and takes more memory"),
+    }
 }

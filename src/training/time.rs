@@ -92,6 +92,24 @@ impl StepTime {
     }
 }
 
+/// Forward pass of attention or MLP of a layer for a micro-batch.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Half {
+    /// Matrix products; the backward pass takes them once for gradients of inputs, and once for those of weights \[s\].
+    pub product_s: f64,
+    /// Attention scores \[s\].
+    pub scores_s: f64,
+    /// Norms, activation functions and sums, which the backward pass takes twice \[s\].
+    pub elements_s: f64,
+}
+
+impl Half {
+    /// Returns the time of the forward pass \[s\].
+    pub fn forward(&self) -> f64 {
+        self.product_s + self.scores_s + self.elements_s
+    }
+}
+
 /// Times of a model in a layout on GPUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock<'a> {
@@ -150,42 +168,56 @@ impl Clock<'_> {
         Group { size: self.layout.pp, stride: self.layout.tp * self.layout.cp * self.layout.dp }
     }
 
-    /// Returns the times of forward and backward pass of a layer for a micro-batch.
-    pub fn layer(&self, has_experts: bool) -> StepTime {
+    /// Returns the forward passes of attention and MLP of a layer for a micro-batch.
+    pub fn halves(&self, has_experts: bool) -> [Half; 2] {
         let (model, layout, gpu) = (self.model, self.layout, self.gpu);
         let (t, tokens) = (layout.tp as f64, self.tokens());
         let memory = gpu.memory_bandwidth.bytes_per_second();
-        let weights = (model.attention_weights() + model.mlp_weights(has_experts)) as f64;
         // Weights are read and results are written once a product.
-        let product = self.operation(2.0 * tokens * weights / t, 2.0 * weights / t);
-        let again = if layout.recompute == Recompute::Full { 1.0 } else { 0.0 };
-
+        let product = |weights: u128| self.operation(2.0 * tokens * weights as f64 / t, 2.0 * weights as f64 / t);
         let share = layout.micro as f64 / (t * layout.cp as f64);
         let scores = model.heads as f64 * model.sequence as f64 * model.sequence as f64 * share;
         let flops = model.score_flops() as f64 * share;
-        let (ahead, back) = match self.is_fused() {
-            true => (flops / (self.speed() * gpu.attention_efficiency), FUSED_BACKWARD),
-            false => (self.operation(flops, 0.0) + SCORE * scores / memory, 2.0),
+        let scores_s = match self.is_fused() {
+            true => flops / (self.speed() * gpu.attention_efficiency),
+            false => self.operation(flops, 0.0) + SCORE * scores / memory,
         };
-        let scores_again = match layout.recompute {
-            Recompute::Full => 1.0,
-            Recompute::Selective if !self.is_fused() => 1.0,
-            _ => 0.0,
-        };
-
         let divided = if layout.sequence_parallel { t } else { 1.0 };
         let mlps = if has_experts { (model.top_k + model.shared_experts) as f64 } else { 1.0 };
         let ffn = if has_experts { model.expert_ffn } else { model.ffn } as f64;
         let activation = if model.gated { 6.0 } else { 4.0 } * ffn * mlps;
         let heads = 4.0 * (model.heads * model.head_size) as f64;
-        let bytes = tokens * (ELEMENTS * model.hidden as f64 / divided + (activation + heads) / t);
+        let elements = |inner: f64| tokens * (0.5 * ELEMENTS * model.hidden as f64 / divided + inner / t) / memory;
+        let attention = model.attention_weights();
+        [
+            Half { product_s: product(attention), scores_s, elements_s: elements(heads) },
+            Half {
+                product_s: product(model.mlp_weights(has_experts)),
+                scores_s: 0.0,
+                elements_s: elements(activation),
+            },
+        ]
+    }
 
+    /// Returns the time of the scores in the backward pass over that in the forward pass, and the part of them that
+    /// selective recomputation adds.
+    pub fn scores_back(&self) -> (f64, f64) {
+        let again = self.layout.recompute == Recompute::Selective && !self.is_fused();
+        (if self.is_fused() { FUSED_BACKWARD } else { 2.0 }, if again { 1.0 } else { 0.0 })
+    }
+
+    /// Returns the times of forward and backward pass of a layer for a micro-batch.
+    pub fn layer(&self, has_experts: bool) -> StepTime {
+        let (model, layout, gpu) = (self.model, self.layout, self.gpu);
+        let [attention, mlp] = self.halves(has_experts);
+        let again = if layout.recompute == Recompute::Full { 1.0 } else { 0.0 };
+        let (back, scores_again) = self.scores_back();
         let mut time = StepTime {
-            matrices_s: (3.0 + again) * product,
-            attention_s: (1.0 + back + scores_again) * ahead,
-            elementwise_s: (3.0 + again) * bytes / memory,
+            matrices_s: (3.0 + again) * (attention.product_s + mlp.product_s),
+            attention_s: (1.0 + back + scores_again + again) * attention.scores_s,
+            elementwise_s: (3.0 + again) * (attention.elements_s + mlp.elements_s),
             tp_s: self.tensor_of_layer(),
-            cp_s: self.context_of_layer((1.0 + back) * ahead),
+            cp_s: self.context_of_layer((1.0 + back) * attention.scores_s),
             ..StepTime::default()
         };
         if layout.overlap {
@@ -244,11 +276,18 @@ impl Clock<'_> {
         let is_hidden = layout.overlap && layout.interleave > 1;
         time.pp_s = if is_hidden { 0.0 } else { 2.0 * layout.interleave as f64 * self.message() };
         if stage + 1 == layout.pp {
-            let logits = self.tokens() * model.vocab as f64 / layout.tp as f64;
-            let loss = LOGIT * logits / self.gpu.memory_bandwidth.bytes_per_second();
-            time.output_s = 3.0 * self.operation(2.0 * logits * model.hidden as f64, 0.0) + loss;
+            let (forward, backward) = self.output();
+            time.output_s = forward + backward;
         }
         time
+    }
+
+    /// Returns the times of output layer and loss for a micro-batch, forward and backward \[s\].
+    pub fn output(&self) -> (f64, f64) {
+        let logits = self.tokens() * self.model.vocab as f64 / self.layout.tp as f64;
+        let loss = LOGIT * logits / self.gpu.memory_bandwidth.bytes_per_second();
+        let product = self.operation(2.0 * logits * self.model.hidden as f64, 0.0);
+        (product + loss, 2.0 * product)
     }
 
     /// Returns the time of the collectives on gradients and weights of a stage \[s\].
@@ -260,7 +299,7 @@ impl Clock<'_> {
     }
 
     /// Returns the time of the optimizer of a stage \[s\].
-    fn optimizer(&self, stage: u64) -> f64 {
+    pub fn optimizer(&self, stage: u64) -> f64 {
         let shards = if self.layout.zero > 0 { self.layout.dp * self.layout.cp } else { 1 };
         let parameters = parameters(self.model, self.layout, stage).all() as f64;
         OPTIMIZER * parameters / shards as f64 / self.gpu.memory_bandwidth.bytes_per_second()

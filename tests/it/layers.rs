@@ -11,9 +11,9 @@ use super::house::{self, root};
 const LEVELS: &[&[&str]] = &[
     &["atomic_file", "base", "columns", "diagnostic", "ids", "rng", "units"],
     &["collective", "fabric", "noise", "parquet", "reading", "sharing", "workload"],
-    &["farm", "nccl", "node", "optimum", "pattern", "placement", "routing", "topology", "training"],
+    &["farm", "nccl", "node", "optimum", "pattern", "placement", "routing", "topology"],
     &["faults", "program", "symmetry", "transport"],
-    &["engine", "player", "trace"],
+    &["engine", "player", "trace", "training"],
     &["network"],
     &["record", "steady", "system"],
     &["prediction", "report"],

@@ -78,7 +78,7 @@ fn sizes(_: &Context<'_>) -> Result<Outcome, CaseError> {
         // Published states are those of the matrices: no biases, norms and embeddings.
         let bare = step(&format!("{} bias=0 vocab=0 positions=0", row[1]), None)?;
         let hidden: f64 = row[1].split(' ').find_map(|word| word.strip_prefix("hidden=")).map_or(Ok(0.0), number)?;
-        let norms = 18.0 * 2.0 * hidden * bare.stages[0].layers as f64 / bare.layout.tp as f64;
+        let norms = 18.0 * 2.0 * hidden * bare.stages[0].layers as f64 / bare.layout.degrees.tp as f64;
         let values = [
             ("activations", 2, stored.llm.first_stage.activation_b as f64),
             ("activations, selective", 3, again.llm.first_stage.activation_b as f64),

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::files::names;
 use super::options::{Offer, OutputArgs};
-use super::{End, Failure, Voice};
-use hayase::study::training::{Request, training};
+use super::{End, Failure, Voice, asked, progress};
+use hayase::study::training::{Request, simulate, training};
 use hayase_output::table;
 
 const EXAMPLES: &str = "\
@@ -13,6 +13,7 @@ Examples:
   hayase llm gpt-3-175b -m a100-8x200g
   hayase llm gpt-3-175b --gpus 512 --pp 16 -m a100-4x200g
   hayase llm llama-3-70b:sequence=32768,batch=512 --gpus 1024 -m h100-8x400g --search
+  hayase llm llama-3-8b --gpus 64 -m h100-8x400g --search -t simai-spectrum-x
   hayase llm llm:layers=24,hidden=2304,heads=24,batch=512,micro=16,dp=32,recompute=full --format json
   hayase llm mixtral-8x7b --ep 4 --zero 1 -m h100-8x400g -o step.json
 
@@ -44,6 +45,9 @@ pub struct LlmArgs {
     /// Search for layouts: all that fit, fastest first. Degrees given here are kept.
     #[arg(long, requires = "machine")]
     pub search: bool,
+    /// Simulate the fastest layouts of a search on this fabric, and rank them by that time.
+    #[arg(short, long, requires = "search", value_name = "NAME|FILE")]
+    pub topology: Option<String>,
     /// Number of GPUs; data parallelism takes what the other degrees leave.
     #[arg(long, value_name = "N")]
     pub gpus: Option<String>,
@@ -98,7 +102,7 @@ const OFFER: Offer<&str> =
     Offer::new("llm", names!["x.json", "x.html"]).without_csv("a training step is a few figures; take --format json");
 
 /// Computes a training step and prints it.
-pub fn llm(args: &LlmArgs, _: Voice) -> Result<End, Failure> {
+pub fn llm(args: &LlmArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let settings = [
         ("gpus", &args.gpus),
@@ -124,7 +128,11 @@ pub fn llm(args: &LlmArgs, _: Voice) -> Result<End, Failure> {
         machine: args.machine.clone(),
         search: args.search,
     };
-    let report = training(&request)?;
+    let mut report = training(&request)?;
+    if let Some(fabric) = &args.topology {
+        let loader = asked::loader().on_read(progress::reading(voice.show)).topology(fabric);
+        progress::over_runs(voice.show, "messages", |control| simulate(&request, &loader, &mut report, control))?;
+    }
     args.out.deliver(args.out.open(&OFFER)?, || table::training(&report), &report, &[])?;
     Ok(End::Done)
 }

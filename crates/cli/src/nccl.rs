@@ -145,10 +145,7 @@ fn system(args: &NcclArgs) -> Result<(System, String), Failure> {
     let mut sources = Sources::default();
     let invalid = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
     if let Some(machine) = &args.machine {
-        let read = match Shelf::Machines.get(machine) {
-            Some(entry) => Ok((sources.add(entry.source_name(), entry.text), entry.text.into())),
-            None => sources.read_text(&machine.clone().into()),
-        };
+        let read = Shelf::Machines.text(&machine.clone().into(), &mut sources);
         let (base, text) = read.map_err(|mistake| invalid(vec![mistake], &sources))?;
         let system = System::of_machine(&text, base).map_err(|mistakes| invalid(mistakes, &sources))?;
         let missing = || {

@@ -65,14 +65,12 @@ pub(super) fn machines(files: &[String]) -> Result<Vec<Machine>, Invalid> {
     let mut sources = Sources::default();
     let (mut machines, mut diagnostics) = (Vec::new(), Vec::new());
     for name in files {
-        let read = match Shelf::Machines.get(name) {
-            Some(entry) => Ok((sources.add(entry.source_name(), entry.text), entry.text.into())),
-            None => sources.read_text(&name.clone().into()),
-        };
-        let table = read.map_err(|mistake| vec![mistake]).and_then(|(base, text)| {
-            let missing = || vec![Diagnostic::new("missing-key", format!("`{name}` has no [measured] table"))];
-            section(&text, base)?.ok_or_else(missing)
-        });
+        let table = Shelf::Machines.text(&name.clone().into(), &mut sources).map_err(|mistake| vec![mistake]).and_then(
+            |(base, text)| {
+                let missing = || vec![Diagnostic::new("missing-key", format!("`{name}` has no [measured] table"))];
+                section(&text, base)?.ok_or_else(missing)
+            },
+        );
         match table {
             Ok(spec) => machines.push(Machine { name: name.clone(), spec }),
             Err(mistakes) => diagnostics.extend(mistakes),

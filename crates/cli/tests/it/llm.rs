@@ -38,13 +38,73 @@ fn mistakes_have_their_place_and_exit_with_2() {
     for (words, expected) in [
         ("llm ./own.toml", "own.toml:4:6"),
         ("llm gpt-3-175b --tp 7", "`tp` = 7 does not divide `hidden` = 12288"),
-        ("llm llm:layers=2,hidden=x", "`hidden` is a whole number"),
+        ("llm llm:layers=2,hidden=x", "`hidden`"),
         ("llm gpt-5", "unknown model `gpt-5`"),
         ("llm gpt-3-175b -m myrinet", "has no [gpu] table"),
         ("llm gpt-3-175b --gpus 100", "does not divide `gpus` = 100"),
         ("llm megatron-1t --gpus 8 --pp 1 --tp 1 --search -m a100-8x200g", "no layout of this model fits"),
     ] {
         let said = desk.hayase(words).assert().code(2).stdout_eq("").stderr();
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+}
+
+/// Small step on eight GPUs.
+const STEP: &str = "llm:layers=6,hidden=512,heads=8,sequence=256,tp=2,pp=2,dp=2,batch=8";
+
+#[test]
+fn a_step_is_played_on_a_fabric() {
+    let desk = Desk::new();
+    let on = "-t simai-spectrum-x -m h100-8x400g";
+    let text = desk.hayase(&format!("run {on} -p {STEP}")).assert().success().stdout();
+    for part in ["Training step: MFU", "pipeline bubble", "Memory of a GPU", "tensor communication"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = desk.hayase(&format!("run {on} -p {STEP} --format json")).assert().success().stdout();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let step = &report["llm"];
+    let part = |value: &serde_json::Value| value.as_f64().unwrap();
+    let exposed: f64 = ["tp", "pp", "dp", "cp", "ep"].iter().map(|kind| part(&step["exposed_s"][kind])).sum();
+    let sum = part(&step["compute_s"]) + exposed + part(&step["bubble_s"]);
+    assert!((sum / part(&step["step_s"]) - 1.0).abs() < 1e-9);
+    assert_eq!(step["stages"].as_array().map(Vec::len), Some(2));
+    // A report runs again, and a file has the keys with hyphens or underscores.
+    let desk = desk.file("report.json", &json);
+    let table = "tp = 2\npp = 2\ndp = 2\nbatch = 8\nkv_heads = 8\nsequence-parallel = false\n";
+    let model = "layers = 6\nhidden = 512\nheads = 8\nsequence = 256\n";
+    let desk =
+        desk.file("model.toml", model).file("s.toml", &format!("[workload.llm]\nmodel = './model.toml'\n{table}"));
+    for words in ["run report.json --format json".to_owned(), format!("run s.toml {on} --format json")] {
+        let again: serde_json::Value = serde_json::from_str(&desk.hayase(&words).assert().success().stdout()).unwrap();
+        assert_eq!(again["fingerprint"], report["fingerprint"], "{words}");
+    }
+}
+
+#[test]
+fn layouts_of_a_search_are_ranked_by_simulation() {
+    let words = "llm llm:layers=4,hidden=1024,heads=8,batch=8 --gpus 4 -m h100-8x400g --search -t simai-spectrum-x";
+    let json = Desk::new().hayase(&format!("{words} --format json")).assert().success().stdout();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let rows = report["search"]["fastest"].as_array().unwrap();
+    let times: Vec<f64> = rows.iter().map(|row| row["simulated_s"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted() && times.len() == 20);
+    assert!(report["search"]["second"].is_string());
+}
+
+#[test]
+fn a_step_needs_a_gpu_and_keys_that_fit() {
+    for (words, expected) in [
+        ("run -t simai-spectrum-x -p llm:gpt-3-175b", "a training step needs a GPU"),
+        ("run -t simai-spectrum-x -p llm:gpt3-175b -m h100-8x400g", "did you mean `gpt-3-175b`?"),
+        ("run -t simai-spectrum-x -p llm:layers=0,hidden=64 -m h100-8x400g", "`layers` is a whole number from 1"),
+        ("run -t simai-spectrum-x -p llm:layers=4,hidden=64,dp=0 -m h100-8x400g", "`dp` is a whole number from 1"),
+        (
+            "run -t simai-spectrum-x -p llm:layers=4,hidden=64,dp=3,batch=8 -m h100-8x400g",
+            "does not divide `batch` = 8",
+        ),
+        ("run -t simai-spectrum-x -p llm:layers=4,hidden=64,layer=3 -m h100-8x400g", "did you mean `layers`?"),
+    ] {
+        let said = Desk::new().hayase(words).assert().code(2).stdout_eq("").stderr();
         assert!(said.contains(expected), "{words}: {said}");
     }
 }

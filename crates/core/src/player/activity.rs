@@ -104,7 +104,12 @@ pub struct Observers<'a> {
     pub on_transfer: Option<OnTransfer<'a>>,
     /// Called with every border of a region.
     pub on_mark: Option<OnMark<'a>>,
+    /// Called with the end of every operation of a graph.
+    pub on_done: Option<OnDone<'a>>,
 }
+
+/// Callback for the end of an operation of a graph, by its position.
+pub type OnDone<'a> = &'a mut dyn FnMut(RankId, u32, Time);
 
 /// Callback for each message when it has been received.
 pub type OnTransfer<'a> = &'a mut dyn FnMut(&Transfer);

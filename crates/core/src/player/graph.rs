@@ -172,6 +172,7 @@ impl GraphRank {
         self.started(op, runtime);
         self.left -= 1;
         self.stage[op as usize] |= DONE;
+        runtime.ledger.done(self.me, op, runtime.clock.now());
         if self.left == 0 {
             let busy_until = self.free.iter().copied().max().unwrap_or_default();
             runtime.ledger.ended(self.me, busy_until.max(runtime.now()));

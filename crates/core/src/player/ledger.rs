@@ -1,6 +1,6 @@
 //! Account of the time of ranks, which also tells the observers.
 
-use super::activity::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, RankTimes, Transfer};
+use super::activity::{Activity, ActivityKind, Observers, OnActivity, OnDone, OnMark, OnTransfer, RankTimes, Transfer};
 use crate::ids::{IdVec, RankId};
 use crate::program::Mark;
 use crate::units::Time;
@@ -11,12 +11,13 @@ pub(super) struct Ledger<'a> {
     on_activity: Option<OnActivity<'a>>,
     on_transfer: Option<OnTransfer<'a>>,
     on_mark: Option<OnMark<'a>>,
+    on_done: Option<OnDone<'a>>,
 }
 
 impl<'a> Ledger<'a> {
     pub fn new(ranks: usize, observers: Observers<'a>) -> Self {
-        let Observers { on_activity, on_transfer, on_mark } = observers;
-        Self { times: IdVec::filled(ranks, RankTimes::default()), on_activity, on_transfer, on_mark }
+        let Observers { on_activity, on_transfer, on_mark, on_done } = observers;
+        Self { times: IdVec::filled(ranks, RankTimes::default()), on_activity, on_transfer, on_mark, on_done }
     }
 
     /// Books a span of a rank's time for an operation of its program, with the message and its other end.
@@ -35,6 +36,14 @@ impl<'a> Ledger<'a> {
         if let Some(on_activity) = &mut self.on_activity {
             let (message, peer) = other.unzip();
             on_activity(&Activity { rank, kind, begin, end, op, message, peer });
+        }
+    }
+
+    /// Tells of the end of an operation of a graph.
+    #[inline]
+    pub fn done(&mut self, rank: RankId, op: u32, now: Time) {
+        if let Some(on_done) = &mut self.on_done {
+            on_done(rank, op, now);
         }
     }
 

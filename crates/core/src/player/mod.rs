@@ -80,7 +80,7 @@ mod threads;
 #[cfg(test)]
 mod threads_tests;
 
-pub use activity::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, RankTimes, Transfer};
+pub use activity::{Activity, ActivityKind, Observers, OnActivity, OnDone, OnMark, OnTransfer, RankTimes, Transfer};
 pub use alone::alone;
 pub use drive::Player;
 pub use folding::{exchanges_of, shape_of};

@@ -92,6 +92,9 @@ pub fn replay(report: &ReplayReport) -> Answer {
     lines.extend(of_head(&report.head));
     write_lines(&mut text, lines, &report.head);
     regions(&mut text, &report.regions);
+    if let Some(step) = &report.llm {
+        super::training::played(&mut text, step);
+    }
     let within = report.region.as_ref().map_or_else(String::new, |region| format!(" in {}", printable(region)));
     let _ = writeln!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)");
     text.table(late::breakdown(&report.breakdown));

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, counted, seconds};
 use super::{Answer, Grid, printable};
-use hayase::columns::Columns;
+use hayase::columns::{Blank, Columns};
+use hayase::report::replay::PlayedStep;
 use hayase::report::{LayoutRow, TrainingReport};
-use hayase::training::StageMemory;
+use hayase::training::{StageMemory, StepParts};
 use hayase::units::Bytes;
 
 /// Largest number of stages and of layouts that are listed.
@@ -58,6 +59,32 @@ pub fn training(report: &TrainingReport) -> Answer {
         }
     }
     text
+}
+
+/// Adds the time of a step that was played by what its last GPU computed or waited for, and the memory of stages.
+pub(super) fn played(text: &mut Answer, step: &PlayedStep) {
+    let StepParts { rank, step_s, .. } = step.parts;
+    let [mfu, hfu] = [step.mfu, step.hfu].map(|part| format!("{:.1} %", 100.0 * part));
+    let change = 100.0 * (step_s / step.closed_form_s - 1.0);
+    let closed = format!("closed form {} ({change:+.1} %)", seconds(step.closed_form_s));
+    let _ = writeln!(text, "\nTraining step: MFU {mfu}, HFU {hfu}; {closed}");
+    if step.played < step.micro_batches {
+        let [played, all] = [step.played, step.micro_batches].map(super::figures::grouped);
+        let _ = writeln!(text, "{played} of {all} micro-batches are played; the others repeat them");
+    }
+    text.push_str("\n");
+    text.title(&format!("Time of GPU {rank}, which ends last: computation, and waits without any"));
+    parts_of(text, &step.parts.parts(), step_s);
+    write_stages(text, &step.stages);
+}
+
+/// Adds the table of parts of the time of a step.
+fn parts_of(text: &mut Answer, parts: &[(&str, f64)], step: f64) {
+    let columns = Columns::<(&str, f64)>::new()
+        .words("part", |(name, _)| (*name).to_owned())
+        .time("time", |(_, time)| *time)
+        .part("share", move |(_, time)| time / step);
+    text.table(Grid::of(&columns, parts.iter().filter(|(_, time)| *time > 0.0)).keys(1));
 }
 
 /// Returns an integer with commas between groups of three digits.
@@ -123,14 +150,9 @@ fn write_communication(text: &mut Answer, report: &TrainingReport) {
 /// Writes the parts of the time of a step.
 fn write_time(text: &mut Answer, report: &TrainingReport) {
     let (Some(time), Some(step)) = (&report.time, report.llm.step_s) else { return };
-    let parts = time.parts();
     text.push_str("\n");
     text.title("Time of a step on its slowest stage");
-    let columns = Columns::<(&str, f64)>::new()
-        .words("part", |(name, _)| (*name).to_owned())
-        .time("time", |(_, time)| *time)
-        .part("share", move |(_, time)| time / step);
-    text.table(Grid::of(&columns, parts.iter().filter(|(_, time)| *time > 0.0)).keys(1));
+    parts_of(text, &time.parts(), step);
 }
 
 /// Writes layouts with their time and memory.
@@ -140,6 +162,9 @@ fn write_layouts(text: &mut Answer, title: &str, rows: &[LayoutRow]) {
     let columns = Columns::<LayoutRow>::new()
         .text("layout", |row| &row.layout.words)
         .time("step", |row| row.step_s)
+        .when(rows.iter().any(|row| row.simulated_s.is_some()), |columns| {
+            columns.time("simulated", |row: &LayoutRow| Blank(row.simulated_s))
+        })
         .part("MFU", |row| row.mfu)
         .quantity("memory", Quantity::Bytes, |row| row.memory_b as f64);
     if !rows.is_empty() {

@@ -386,6 +386,21 @@ class Estimate(TypedDict):
     asked: float
 
 
+class Exposed(TypedDict):
+    """Time of a GPU by what it waits for [s]."""
+
+    #: Collectives of tensor parallelism.
+    tp: float
+    #: Messages between stages, from the end of the sender's computation on.
+    pp: float
+    #: Gradients and weights.
+    dp: float
+    #: Keys and values.
+    cp: float
+    #: All-to-alls of experts.
+    ep: float
+
+
 class FarmBounds(TypedDict):
     """Lower bounds [s]."""
 
@@ -1085,6 +1100,33 @@ class PathRank(TypedDict):
     part: float
 
 
+class PlayedStep(TypedDict):
+    """Training step that was played."""
+
+    #: Rank of the GPU.
+    rank: int
+    #: Time of the step [s].
+    step_s: float
+    #: Computation [s].
+    compute_s: float
+    #: Waits for communication while no computation runs [s].
+    exposed_s: Exposed
+    #: Waits for passes of other stages [s].
+    bubble_s: float
+    #: Model operations over those of the GPUs' peak in the time of the step.
+    mfu: float
+    #: Hardware operations over those of the GPUs' peak in the time of the step.
+    hfu: float
+    #: Number of micro-batches.
+    micro_batches: int
+    #: Number of micro-batches that were played; the others repeat them.
+    played: int
+    #: Time of the step in closed form [s].
+    closed_form_s: float
+    #: Memory of a GPU of each stage.
+    stages: list[StageMemory]
+
+
 class Prediction(TypedDict):
     """Data sets that a prediction was assembled from."""
 
@@ -1236,6 +1278,10 @@ class ReasonCount(TypedDict):
     rows: int
 
 
+#: Part of the forward pass that the backward pass computes again to save memory.
+Recompute: TypeAlias = "Literal['none'] | Literal['selective'] | Literal['full']"
+
+
 class RegionReport(TypedDict):
     """Part of the program that its author marked as a region."""
 
@@ -1334,6 +1380,8 @@ class ReplayReport(TypedDict):
     delays: NotRequired[Delays | None]
     #: Data sets behind the run, if it is a prediction from data sets.
     prediction: NotRequired[Prediction | None]
+    #: Training step, if the program is one.
+    llm: NotRequired[PlayedStep | None]
     #: Breakdown of the time of each rank.
     ranks: list[RankReport]
     #: Figures that may differ from machine to machine.
@@ -1428,6 +1476,10 @@ class Rounds(TypedDict):
     mean: float
     #: Largest number of rounds.
     max: int
+
+
+#: Kind of schedule.
+ScheduleKind: TypeAlias = "Literal['gpipe'] | Literal['1f1b']"
 
 
 class ScheduleReport(TypedDict):
@@ -1689,30 +1741,38 @@ class TrainingLayout(TypedDict):
     words: str
     #: Number of GPUs.
     gpus: int
-    #: Degree of tensor parallelism.
-    tp: int
-    #: Number of pipeline stages.
-    pp: int
-    #: Degree of data parallelism.
-    dp: int
-    #: Degree of context parallelism.
-    cp: int
-    #: Degree of expert parallelism.
-    ep: int
-    #: Number of sequences of a micro-batch.
-    micro: int
     #: Number of micro-batches of a step.
     micro_batches: int
-    #: Number of chunks of layers of a stage.
+    #: Degree of tensor parallelism t.
+    tp: int
+    #: Number of pipeline stages p.
+    pp: int
+    #: Degree of data parallelism D.
+    dp: int
+    #: Degree of context parallelism c.
+    cp: int
+    #: Degree of expert parallelism e.
+    ep: int
+    #: Number of sequences of a micro-batch b.
+    micro: int
+    #: Number of chunks of layers of a stage v.
     interleave: int
-    #: Order of forward and backward passes: `1f1b` or `gpipe`.
-    schedule: str
+    #: Order of forward and backward passes.
+    schedule: ScheduleKind
     #: True if sequences are divided where tensors are not.
     sequence_parallel: bool
-    #: Recomputed part of the forward pass: `none`, `selective` or `full`.
-    recompute: str
-    #: Stage of ZeRO.
+    #: Recomputed part of the forward pass.
+    recompute: Recompute
+    #: Stage of ZeRO, 0 to 3.
     zero: int
+    #: Bytes of a gradient in collectives [B].
+    grad_bytes: int
+    #: True if embedding and output count as a layer each, so that first and last stage have one layer fewer.
+    embedding_as_layer: bool
+    #: True if one kernel computes attention without storing its scores.
+    flash: NotRequired[bool | None]
+    #: True if tensor, pipeline and data communication run beside computation.
+    overlap: bool
 
 
 class TrainingReport(TypedDict):
