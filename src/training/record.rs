@@ -213,6 +213,7 @@ impl<'a> StepRecord<'a> {
             }
         }
         if done.cpu == Stream::Compute as u8 {
+            let record = &self.ranks[rank.index()];
             let gate = record.gate[op as usize];
             let ready = if gate == op { 0.0 } else { record.done[gate as usize] };
             let (before, begin) = (record.computed, ready.max(record.computed));
