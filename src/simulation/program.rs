@@ -331,7 +331,8 @@ impl Playing<'_> {
         let can_keep = total <= room as u64 && room > 0;
         // A run whose history is kept tells more of its ranks than a folded one.
         let folds = match system.symmetry() {
-            Symmetry::Auto => !(late && can_keep),
+            // Collectives of a training step send far more messages than a history can hold.
+            Symmetry::Auto => !(late && can_keep) || work.training().is_some(),
             Symmetry::On => true,
             Symmetry::Off => false,
         };

@@ -3,8 +3,8 @@
 /// Rule by which ranks of a program that do the same at the same time are played once.
 #[spec(Copy, Eq, Default, Named)]
 pub enum Symmetry {
-    /// One rank of each class, if at least 512 ranks fall into classes of four or more on average, and the run is too
-    /// large for its critical path to be kept.
+    /// One rank of each class, if at least 512 ranks fall into classes of four or more on average, and the run is a
+    /// training step or too large for its critical path to be kept.
     #[default]
     Auto,
     /// One rank of each class of ranks that do the same, wherever that is possible. Critical path and links are then

@@ -168,7 +168,8 @@ impl OutputArgs {
         let table = std::cell::LazyCell::new(table);
         for (name, file) in files {
             file.write(|w| match name {
-                PAGE => {
+                // Advice has a page of its own.
+                PAGE if writers.iter().all(|(known, _)| *known != PAGE) => {
                     let drawn = writers.iter().filter(|(name, _)| name.ends_with(".svg"));
                     let pictures = drawn.map(|(name, write)| picture(name, write)).collect::<io::Result<Vec<_>>>()?;
                     page(&table.first_line(), &table, &pictures, data, w)

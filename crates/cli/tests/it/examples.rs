@@ -8,9 +8,9 @@ use super::{Desk, Said};
 const NOT_HERE: [&str; 10] =
     ["cc", "fc", "wrap", "record", "measure", "bench", "validate", "completions", "man", "generate"];
 /// Endings of the names of input files.
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     ".toml", ".csv", ".goal", ".xml", ".json", ".zst", ".tsv", ".prog", ".comp", ".comm", ".c", ".cc", ".f90", ".dat",
-    "/",
+    ".log", "/",
 ];
 
 fn help(verb: &str) -> String {

@@ -683,6 +683,8 @@ class LayoutRow(TypedDict):
     layout: TrainingLayout
     #: Time of a step [s].
     step_s: float
+    #: Simulated time of a step, if a fabric was asked for [s].
+    simulated_s: NotRequired[float | None]
     #: Model operations over those of the GPUs' peak in the time of the step.
     mfu: float
     #: Largest memory of a GPU [B].
@@ -1362,6 +1364,8 @@ class ReplayReport(TypedDict):
     regions: NotRequired[list[RegionReport]]
     #: Number of operations of the program.
     operations: int
+    #: Number of classes of ranks that do the same, if one rank of each was played; waits are those of these ranks.
+    classes: NotRequired[int | None]
     #: Number of messages that arrived and were never received.
     unreceived: int
     #: Breakdown of the time, over all ranks.
