@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hayase::fabric::{Fabric, FabricBuilder, Irregular, LinkRole};
 use hayase::ids::{NodeId, VertexId};
 use hayase::pattern::{Injection, PatternPlayer};
-use hayase::record::Recorder;
+use hayase::record::{LinkMeasures, Recorder};
 use hayase::sharing::{EqualShareSpec, SharingSpec};
 use hayase::units::{Bandwidth, Time};
 use hayase::{Loader, Network, NetworkParts};
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let policy = sharing.name();
         let network = NetworkParts { sharing, ..network.parts() }.build()?;
         let bisection = network.fabric.bisection();
-        let mut recorder = Recorder::new(&network.fabric, &network.placement, bisection, false);
+        let mut recorder = Recorder::new(&network.fabric, &network.placement, bisection, LinkMeasures::default());
         let mut ranks = PatternPlayer::new(Arc::clone(&all_to_all), Injection::Queue, Time::ZERO, 1);
         let outcome = network.simulate(&mut ranks, &mut recorder, None);
         let (busiest, carried) = recorder.bytes.iter_ids().max_by_key(|&(_, carried)| carried).ok_or("no links")?;

@@ -152,7 +152,7 @@ impl Log {
         let graphs = Graphs { ring, tree, collnet_direct, collnet_chain, nvls };
         let system = System {
             cpu: self.cpu.unwrap_or(machine.cpu),
-            channels: self.channels.clone().unwrap_or(machine.channels),
+            channels: self.channels.unwrap_or(machine.channels),
             ll128: reaches(self.paths.0, "NVB") && reaches(self.paths.1, far),
             collnet: graphs.collnet_chain.is_some(),
             collnet_heads: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::Recorder;
+use super::{LinkMeasures, Recorder};
 use crate::collective::CollectivesSpec;
 use crate::diagnostic::Sources;
 use crate::engine::Stop;
@@ -170,7 +170,7 @@ fn play(
         player = player.folded(folded);
     }
     let network = quotient.as_ref().unwrap_or(network);
-    let mut recorder = Recorder::new(&network.fabric, &network.placement, None, false);
+    let mut recorder = Recorder::new(&network.fabric, &network.placement, None, LinkMeasures::default());
     let outcome = network.record(&mut player, Metered::Nothing, &mut recorder, None);
     assert_eq!(outcome.stop, Stop::Done);
     let bytes = recorder.take_bytes(&network.fabric);

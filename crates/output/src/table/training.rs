@@ -73,7 +73,7 @@ pub(super) fn played(text: &mut Answer, step: &PlayedStep) {
         let _ = writeln!(text, "{played} of {all} micro-batches are played; the others repeat them");
     }
     text.push_str("\n");
-    text.title(&format!("Time of GPU {rank}, which ends last: computation, and waits without any"));
+    text.title(format!("Time of GPU {rank}, which ends last: computation, and waits without any"));
     parts_of(text, &step.parts.parts(), step_s);
     write_stages(text, &step.stages);
 }
