@@ -74,8 +74,8 @@ impl Training {
         step
     }
 
-    /// Returns the number of micro-batches of a beginning of at least this length that probably repeats, if the step has
-    /// many more.
+    /// Returns the number of micro-batches of a beginning of at least this length that probably repeats, if the step
+    /// has many more.
     pub fn repeats_from(&self, least: u64) -> Option<u64> {
         self.layout.schedule(&self.model).repeats_from(least)
     }
