@@ -27,6 +27,7 @@ TABLES = (
     "seed",
     "ranks_per_node",
     "resolution",
+    "symmetry",
     "link",
     "routing",
     "placement",

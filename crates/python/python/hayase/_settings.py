@@ -91,6 +91,7 @@ class OfSystem(TypedDict, total=False):
     #: Number of ranks on each node, which share its links.
     ranks_per_node: int
     resolution: Quantity
+    symmetry: Literal["auto", "on", "off"]
     link: Table
     node: Node
     collectives: Table
