@@ -81,6 +81,28 @@ fn a_step_is_played_on_a_fabric() {
 }
 
 #[test]
+fn playing_one_gpu_of_each_class_gives_the_step_of_all() {
+    let desk = Desk::new();
+    let model = "layers=4,hidden=1024,heads=16";
+    for (layout, classes) in [
+        ("tp=8,pp=2,dp=4,batch=32,interleave=2", 2),
+        ("tp=2,pp=1,dp=8,cp=2,batch=32,zero=3", 4),
+        ("tp=2,pp=2,dp=8,ep=4,experts=8,top_k=2,batch=32", 8),
+    ] {
+        let run = |symmetry: &str| -> serde_json::Value {
+            let words = format!("run -t simai-spectrum-x -p llm:{model},{layout} -m h100-8x400g --format json");
+            let call = desk.hayase(&words).args(["--set", &format!("symmetry=\"{symmetry}\"")]);
+            serde_json::from_str(&call.assert().success().stdout()).unwrap()
+        };
+        let (all, folded) = (run("off"), run("on"));
+        for key in ["makespan_s", "llm", "messages", "bytes", "ranks", "breakdown"] {
+            assert_eq!(all[key], folded[key], "{layout}: {key}");
+        }
+        assert_eq!((all.get("classes"), folded["classes"].as_u64()), (None, Some(classes)), "{layout}");
+    }
+}
+
+#[test]
 fn layouts_of_a_search_are_ranked_by_simulation() {
     let words = "llm llm:layers=4,hidden=1024,heads=8,batch=8 --gpus 4 -m h100-8x400g --search -t simai-spectrum-x";
     let json = Desk::new().hayase(&format!("{words} --format json")).assert().success().stdout();
