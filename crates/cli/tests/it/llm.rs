@@ -95,9 +95,15 @@ fn playing_one_gpu_of_each_class_gives_the_step_of_all() {
             serde_json::from_str(&call.assert().success().stdout()).unwrap()
         };
         let (all, folded) = (run("off"), run("on"));
-        for key in ["makespan_s", "llm", "messages", "bytes", "ranks", "breakdown"] {
+        for key in ["makespan_s", "llm", "messages", "bytes"] {
             assert_eq!(all[key], folded[key], "{layout}: {key}");
         }
+        // Waits for a send and for a receive of the same instant may be told apart differently.
+        let ends = |report: &serde_json::Value| {
+            let of = |rank: &serde_json::Value| (rank["end_s"].clone(), rank["compute_s"].clone());
+            report["ranks"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(&all), ends(&folded), "{layout}");
         assert_eq!((all.get("classes"), folded["classes"].as_u64()), (None, Some(classes)), "{layout}");
     }
 }
