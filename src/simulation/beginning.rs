@@ -37,7 +37,7 @@ impl ProgramWork {
     }
 
     /// Returns the training step that the program is, with its GPU.
-    pub(super) fn training(&self) -> Option<(Training, Gpu)> {
+    pub(crate) fn training(&self) -> Option<(Training, Gpu)> {
         match &self.spec {
             Some(WorkloadSpec::Program(ProgramSpec::Llm(spec))) => {
                 Some((spec.training(None, false).ok()?, spec.gpu().ok()?.clone()))

@@ -217,8 +217,8 @@ fn estimated(makespan: &SeedStatistics, runs: &[SeedRun]) -> Option<Estimated> {
 /// Returns the name of the work, the same for all that do the same work.
 ///
 /// Collective operations are named by kind and size, whatever an algorithm sends. Farms are named by their
-/// tasks, whatever the number of workers, and recorded programs by their name. Other patterns and programs
-/// are named by the data that they move.
+/// tasks, whatever the number of workers. Training steps are named by model and batch, and recorded programs by
+/// their name. Other patterns and programs are named by the data that they move.
 fn job(work: &Work, bytes: u64) -> String {
     if let Work::Farm(farm) = work {
         return farm.name().to_owned();
@@ -252,6 +252,13 @@ fn job(work: &Work, bytes: u64) -> String {
         Some(WorkloadSpec::Program(ProgramSpec::Trace(_))) | None => Some(work.name().to_owned()),
         _ => None,
     };
+    // Layouts of one model on as many GPUs do the same, whatever they send.
+    let step = if let Work::Program(program) = work { program.training() } else { None };
+    let step = step.map(|(step, _)| {
+        let (parameters, batch) = (step.model.parameters(), step.model.batch);
+        format!("a training step of {batch} sequences with {parameters} parameters")
+    });
+    let named = step.or(named);
     let ranks = if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
     format!("{} among {ranks}", named.unwrap_or_else(|| format!("{} B", grouped(bytes))))
 }

@@ -109,6 +109,15 @@ fn playing_one_gpu_of_each_class_gives_the_step_of_all() {
 }
 
 #[test]
+fn layouts_of_one_model_are_ranked_against_each_other() {
+    let model = "llm:layers=4,hidden=1024,heads=16,batch=32";
+    let layouts = format!("-p {model},tp=8,pp=2,dp=2 -p {model},tp=4,pp=2,dp=4");
+    let words = format!("compare -t simai-spectrum-x -m h100-8x400g {layouts}");
+    let text = Desk::new().hayase(&words).assert().success().stdout();
+    assert!(text.contains("is the fastest") && !text.contains("Not ranked"), "{text}");
+}
+
+#[test]
 fn layouts_of_a_search_are_ranked_by_simulation() {
     let words = "llm llm:layers=4,hidden=1024,heads=8,batch=8 --gpus 4 -m h100-8x400g --search -t simai-spectrum-x";
     let json = Desk::new().hayase(&format!("{words} --format json")).assert().success().stdout();
