@@ -76,7 +76,7 @@ fn values_of_the_wrong_kind() {
     let text = "topology = 5\nworkload = []\nplacement = true\nsharing = \"maxmin\"\nrouting = \"d-mod-q\"\n";
     assert_snapshot!(told_of(text), @r"
     s.toml:1:12: `topology` is a number (a table is expected); write a table like [topology.crossbar]; there are: crossbar, hyper-crossbar, fat-tree, torus, mesh, dragonfly, dragonfly-plus, hyperx, slim-fly, polarfly, jellyfish, rails, ring-of-rings, multi-plane, custom, graph, infragraph, simgrid
-    s.toml:2:12: `workload` is a list (a table is expected); write a table like [workload.all-to-all]; there are: all-to-all, allgather, allreduce, broadcast, collective, halo, incast, permutation, ring, uniform-random, adv, group-permutation, hot-group, worst-case, file, trace, program, program-data, master-slave
+    s.toml:2:12: `workload` is a list (a table is expected); write a table like [workload.all-to-all]; there are: all-to-all, allgather, allreduce, broadcast, collective, halo, incast, permutation, ring, uniform-random, adv, group-permutation, hot-group, worst-case, file, trace, program, program-data, llm, master-slave
     s.toml:3:13: `placement` is a truth value (a table is expected); write a table like [placement.regular]; there are: regular, random, block, round-robin, by-leaf, by-group, file, nodes
     s.toml:4:11: unknown sharing `maxmin`; did you mean `max-min`?
     s.toml:5:11: unknown routing `d-mod-q`; did you mean `d-mod-k`?
