@@ -329,10 +329,11 @@ impl Playing<'_> {
         };
         // A history that cannot hold all messages would be dropped, so it is not begun.
         let can_keep = total <= room as u64 && room > 0;
+        let training = work.training();
         // A run whose history is kept tells more of its ranks than a folded one.
         let folds = match system.symmetry() {
             // Collectives of a training step send far more messages than a history can hold.
-            Symmetry::Auto => !(late && can_keep) || work.training().is_some(),
+            Symmetry::Auto => !(late && can_keep) || training.is_some(),
             Symmetry::On => true,
             Symmetry::Off => false,
         };
@@ -379,7 +380,6 @@ impl Playing<'_> {
         };
         let on_mark: Option<OnMark<'_>> = if marked { Some(&mut see_mark) } else { None };
         let knows_waits = system.node().facts().knows_receives;
-        let training = work.training();
         let step = training.as_ref().map(|(step, gpu)| {
             let folded = quotient.as_ref().map(|quotient| Arc::clone(&quotient.folded));
             let record = StepRecord::new(whole_program).with_played(folded);

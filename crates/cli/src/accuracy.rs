@@ -17,6 +17,7 @@ use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep, Picks, picks_of};
 use hayase::sweep::{Axis, Sweep};
 use hayase::units::count;
+use hayase_output::page::PagePicture;
 use hayase_output::table::counted;
 use hayase_output::{csv, json, svg, table};
 
@@ -172,7 +173,7 @@ pub fn accuracy(args: &AccuracyArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Json => json::write(&found, w),
             Kind::Page => {
                 let answer = table::accuracy(&found);
-                let map = options::picture("x.svg", &|w| w.write_all(svg::accuracy(&found).as_bytes()))?;
+                let map = PagePicture::new("x.svg", svg::accuracy(&found));
                 options::page("Flow models beside packet models", &answer, &[map], &found, w)
             }
             Kind::Markdown => std::io::Write::write_all(w, table::accuracy(&found).to_markdown().as_bytes()),

@@ -12,6 +12,7 @@ use super::scenario::CommonArgs;
 use super::{End, Failure, Voice, asked};
 use hayase::diagnostic::Diagnostic;
 use hayase::measured::{BenchmarkFacts, MeasuredSweep};
+use hayase_output::page::PagePicture;
 use hayase_output::{csv, json, svg, table};
 
 outputs! {
@@ -97,7 +98,7 @@ pub fn measured(
             Kind::Json => json::write(&found, w),
             Kind::Page => {
                 let answer = table::measured(&found);
-                let map = options::picture("x.svg", &|w| w.write_all(svg::measured(&found).as_bytes()))?;
+                let map = PagePicture::new("x.svg", svg::measured(&found));
                 options::page("Predictions beside measured collectives", &answer, &[map], &found, w)
             }
             Kind::Markdown => std::io::Write::write_all(w, table::measured(&found).to_markdown().as_bytes()),

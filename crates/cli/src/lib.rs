@@ -117,6 +117,7 @@ pub fn main_of_another(words: impl IntoIterator<Item = OsString>, program: Vec<O
 /// Runs the program with these arguments, the first of which is its name, and returns the exit code.
 fn answer(words: impl Iterator<Item = OsString>) -> u8 {
     let words = usage::words(words);
+    process::is_given(&words);
     let matches = match usage::command(&words).try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) => return usage::answer(&error),

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::asked;
 use super::end::Failure;
 use super::files::{self, Files, Names};
+use super::process;
 use super::voice::{print_with, show};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase_output::json;
@@ -95,7 +96,7 @@ pub const PAGE: &str = "x.html";
 pub fn picture(name: &str, draw: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<PagePicture> {
     let mut svg = Vec::new();
     draw(&mut svg)?;
-    Ok(PagePicture { name: name.to_owned(), svg: String::from_utf8_lossy(&svg).into_owned() })
+    Ok(PagePicture::new(name, String::from_utf8_lossy(&svg)))
 }
 
 /// Writes the page of an answer.
@@ -106,9 +107,7 @@ pub fn page(
     report: &impl Serialize,
     w: &mut dyn Write,
 ) -> io::Result<()> {
-    let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let command: Vec<String> = std::iter::once("hayase".to_owned()).chain(command.into_iter().skip(1)).collect();
-    page::write(&Page { title, answer, pictures, command: &command }, report, w)
+    page::write(&Page { title, answer, pictures, command: &process::given() }, report, w)
 }
 
 /// Writer of a file or of standard output.

@@ -1,12 +1,36 @@
-//! Command that starts this program again: for cluster scripts, MPI launchers and itself.
+//! Command that was given, and the one that starts this program again: for cluster scripts, MPI launchers and itself.
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::{env, io};
 
 /// Command set by a host program that carries this one.
 static CARRIED: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Words that were given to the program, without its name.
+static GIVEN: Mutex<Vec<OsString>> = Mutex::new(Vec::new());
+
+/// Notes the words that are given to the program, the first of which is its name.
+pub fn is_given(words: &[OsString]) {
+    *GIVEN.lock().unwrap_or_else(PoisonError::into_inner) = words.iter().skip(1).cloned().collect();
+}
+
+/// Returns the command that was given, for a shell.
+pub fn given() -> String {
+    let words = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    words.iter().fold("hayase".to_owned(), |command, given| command + " " + &word(&given.to_string_lossy()))
+}
+
+/// Quotes a word for a shell.
+pub fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
 
 /// Sets the command that starts the program, because the file of this process is a host program.
 pub fn is_started_by(words: Vec<OsString>) {

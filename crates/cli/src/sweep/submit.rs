@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::Ordering;
 
+use super::super::process::word;
 use super::super::{End, Failure, Voice, interrupt, print, process, progress, reason};
 use super::args::{Engine, SweepArgs};
 use super::failure::store;
@@ -85,16 +86,6 @@ pub(super) fn submit(
         Ok(status) if status.success() => Ok(End::Done),
         Ok(status) => Err(failed(format!("failed ({status})"))),
         Err(error) => Err(failed(format!("cannot be started: {}", reason(&error)))),
-    }
-}
-
-/// Quotes a word for a shell.
-fn word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn page(plan: &Plan, folder: &Path, args: &SweepArgs) -> Result<Vec<u
     // A picture that these keys cannot have is left out.
     let drawn = kinds.into_iter().filter(|(kind, _)| has_cost(*kind)).filter_map(|(kind, name)| {
         let svg = picture(kind, plan, folder, args.cost.as_deref(), args.crossings.as_ref()).ok()?;
-        Some(PagePicture { name: name.to_owned(), svg })
+        Some(PagePicture::new(name, svg))
     });
     let mut html = Vec::new();
     let title = format!("Sweep of {}", args.plan.display());

@@ -15,6 +15,7 @@ use hayase::scenario::library::Shelf;
 use hayase::simulation::Work;
 use hayase::sweep::not_done;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
+use hayase_output::page::PagePicture;
 use hayase_output::{csv, json, svg, table};
 
 outputs! {
@@ -62,7 +63,7 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Csv => file.write(|w| csv::whatif(&report, w))?,
             Kind::Page => file.write(|w| {
                 let answer = table::whatif(&report);
-                let chart = options::picture("x.svg", &|w| w.write_all(svg::whatif(&report).as_bytes()))?;
+                let chart = PagePicture::new("x.svg", svg::whatif(&report));
                 options::page(&answer.first_line(), &answer, &[chart], &report, w)
             })?,
             Kind::Chart => file.write(files::text(&svg::whatif(&report)))?,

@@ -25,6 +25,13 @@ pub struct PagePicture {
     pub svg: String,
 }
 
+impl PagePicture {
+    /// Creates a picture of this name.
+    pub fn new(name: &str, svg: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), svg: svg.into() }
+    }
+}
+
 /// Contents of a page.
 #[derive(Debug)]
 pub struct Page<'a> {
@@ -34,8 +41,8 @@ pub struct Page<'a> {
     pub answer: &'a Answer,
     /// Pictures.
     pub pictures: &'a [PagePicture],
-    /// Command that wrote the page, by words.
-    pub command: &'a [String],
+    /// Command that wrote the page, for a shell.
+    pub command: &'a str,
 }
 
 /// Writes the page of a result, whose report gives version, fingerprint and scenario.
@@ -71,8 +78,7 @@ pub fn write(page: &Page<'_>, report: &impl Serialize, w: &mut dyn Write) -> io:
         writeln!(w, "<figure data-name=\"{name}\">\n{svg}\n</figure>")?;
     }
     write!(w, "<section id=\"origin\" aria-label=\"Origin\">\n<h2>How to repeat it</h2>\n")?;
-    let words = page.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    writeln!(w, "<pre id=\"command\">{}</pre>", escape(&words))?;
+    writeln!(w, "<pre id=\"command\">{}</pre>", escape(page.command))?;
     for (name, value) in facts(&report) {
         writeln!(w, "<p class=\"fact\"><b>{name}</b> {}</p>", escape(&value))?;
     }
@@ -94,16 +100,6 @@ fn facts(report: &Value) -> Vec<(&'static str, String)> {
     version.into_iter().chain(known).map(|(name, value)| (name, text(&value))).collect()
 }
 
-/// Quotes a word for a shell where it needs that.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+~".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,9 +113,9 @@ mod tests {
         answer.say("<b> is the fastest.");
         let large = format!("<svg>{}</svg>", "x".repeat(MOST_PICTURES));
         let pictures = [("small.svg", "<?xml?><svg id='a'/>".to_owned()), ("large.svg", large)]
-            .map(|(name, svg)| PagePicture { name: name.to_owned(), svg });
-        let command = ["hayase", "run", "a b", "it's"].map(str::to_owned);
-        let page = Page { title: "</title><script>", answer: &answer, pictures: &pictures, command: &command };
+            .map(|(name, svg)| PagePicture::new(name, svg));
+        let command = "hayase run 'a b' 'it'\\''s'";
+        let page = Page { title: "</title><script>", answer: &answer, pictures: &pictures, command };
         let mut html = Vec::new();
         write(&page, &json!({"fingerprint": "12", "scenario": {"seed": 7, "topology": "</pre>"}}), &mut html).unwrap();
         let html = String::from_utf8(html).unwrap();
