@@ -32,6 +32,8 @@ const GAP: f64 = 0.01;
 const JITTER: f64 = 0.05;
 /// Largest number of messages of an algorithm that is simulated beside a schedule.
 const MOST_SIMULATED: u64 = 1 << 22;
+/// Largest number of pairs of ranks of an all-to-all; each takes 16 bytes before anything is scheduled.
+const MOST_PAIRS: u64 = 1 << 25;
 /// Name of the schedule among the algorithms.
 const SCHEDULE: &str = "schedule";
 
@@ -287,6 +289,11 @@ fn check_request(ground: &Ground<'_>) -> Result<(), Invalid> {
     let wrong = |message: String, help: &str| Err(Diagnostic::new("wrong-value", message).help(help).into());
     if ranks < 2 {
         return wrong(format!("{} with one rank moves nothing", operation.name()), "take at least 2 ranks");
+    }
+    let pairs = u64::from(ranks) * u64::from(ranks - 1);
+    if operation == PlanOperation::AllToAll && sizes.is_none() && pairs > MOST_PAIRS {
+        let message = format!("an all-to-all of {ranks} ranks has {pairs} messages, and {MOST_PAIRS} can be scheduled");
+        return wrong(message, "take fewer --ranks; `hayase throughput --optimum` has bounds of larger fabrics");
     }
     if root >= ranks {
         return wrong(format!("there is no rank {root} among {ranks}"), "write a smaller --root");

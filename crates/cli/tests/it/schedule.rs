@@ -132,6 +132,7 @@ fn wrong_requests_say_what_is_expected() {
         ("schedule all-gather -t torus-4x4 --method pack", "makes no schedule of all-gather"),
         ("schedule all-to-all -t torus-4x4 --size 0B", "above 0"),
         ("schedule all-gather", "there is no topology"),
+        ("schedule all-to-all -t crossbar:nodes=100000,bandwidth=1GB/s", "can be scheduled"),
         ("run -t fat-tree-54 -p all-to-all-simple-spread --order sign", "follows coordinates"),
         ("run -t torus-4x4 -p all-to-all-ring --order node", "`order` has no meaning"),
         ("run -t torus-4x4 -p all-to-all-simple-spread --barrier-cost 1us", "only for \"barrier\""),
