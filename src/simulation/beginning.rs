@@ -33,7 +33,7 @@ impl ProgramWork {
         system.network().is_none_or(is_steady)
             && system.noise().noise.is_none()
             && system.optimum().is_none()
-            && !(sees || options.keep || options.until.is_some())
+            && !(sees || options.link_series || options.keep || options.until.is_some())
     }
 
     /// Returns the training step that the program is, with its GPU.

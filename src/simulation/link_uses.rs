@@ -11,6 +11,7 @@ use crate::ids::{IdVec, LinkId, VertexId};
 use crate::network::Network;
 use crate::record::{LinkSeries, LinkTimes, Recorder};
 use crate::report::{Delays, KindDelay, LinkUse};
+use crate::symmetry::Folded;
 use crate::transport::PortUse;
 use crate::units::Time;
 
@@ -61,6 +62,20 @@ impl LinkUses {
             series: recorder.series.take(),
             ports: outcome.facts.ports.take(),
             delays: outcome.facts.delays.take(),
+        }
+    }
+
+    /// Returns the use of all links of a folded run. A message that stands for those of a class lost its time on the
+    /// link that stands for a class, so each link has a part of it.
+    pub(super) fn expanded(self, folded: &Folded) -> Self {
+        let share = |(link, lost): (LinkId, &f64)| lost / f64::from(folded.link(link).1);
+        let delays = self.delays.map(|lost| folded.expand_links(&lost.iter_ids().map(share).collect()));
+        Self {
+            bytes: folded.expand_links(&self.bytes),
+            times: self.times.map(|times| times.expanded(folded)),
+            series: self.series.map(|series| series.expanded(folded)),
+            delays,
+            ..self
         }
     }
 

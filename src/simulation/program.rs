@@ -33,6 +33,7 @@ use crate::record::{History, LinkMeasures, PathStep, PlayedRegion, Recorder, Reg
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::steady::OnFabric;
+use crate::symmetry::Folded;
 use crate::system::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec};
 use crate::system::{Symmetry, System};
 use crate::training::{Repetition, Step, StepRecord};
@@ -428,13 +429,13 @@ impl Playing<'_> {
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
                 let player = player.slowed(processors);
-                // Links of a folded run stand for classes of links, so they are not measured.
-                let (network, player, measures) = match &quotient {
-                    Some(quotient) => (&quotient.network, player.folded(&quotient.folded), LinkMeasures::default()),
-                    None => (network, player, measures),
+                let folded = quotient.as_ref().map(|quotient| &quotient.folded);
+                let (network, player) = match &quotient {
+                    Some(quotient) => (&quotient.network, player.folded(&quotient.folded)),
+                    None => (network, player),
                 };
                 let played;
-                (played, mishaps, links) = play_on_network(network, player, measures, Some(&watched));
+                (played, mishaps, links) = play_on_network(network, player, folded, measures, Some(&watched));
                 played
             }
         };
@@ -621,17 +622,26 @@ impl Playing<'_> {
 fn play_on_network(
     network: &Network,
     mut player: Player<'_>,
+    folded: Option<&Arc<Folded>>,
     measures: LinkMeasures,
     watch: Option<&dyn Watch>,
 ) -> (Played, Option<Box<Mishaps>>, LinkUses) {
     let (outcome, links) = if measures == LinkMeasures::default() {
         (network.play(&mut player, watch), LinkUses::default())
     } else {
-        let metered = if measures.times { Metered::Links } else { Metered::Nothing };
+        let times = folded.map(|folded| folded.all_times());
+        let metered = match &times {
+            _ if !measures.times => Metered::Nothing,
+            Some(times) => Metered::Classes(times),
+            None => Metered::Links,
+        };
         let mut recorder = Recorder::new(&network.fabric, &network.placement, None, measures);
         let mut outcome = network.record(&mut player, metered, &mut recorder, watch);
         let links = LinkUses::of(network, &mut recorder, &mut outcome);
-        (outcome, links)
+        match folded {
+            Some(folded) => (outcome, links.expanded(folded)),
+            None => (outcome, links),
+        }
     };
     (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps, links)
 }

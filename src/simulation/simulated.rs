@@ -56,7 +56,7 @@ impl RunOptions<'_> {
     /// Returns true if an observation needs every rank of a program.
     pub(super) fn is_observed(&self) -> bool {
         let observes = self.on_activity.is_some() || self.on_transfer.is_some() || self.on_mark.is_some();
-        observes || self.link_series || self.keep || self.until.is_some()
+        observes || self.keep || self.until.is_some()
     }
 }
 

@@ -157,7 +157,7 @@ impl Answering for ProgramWork {
     fn observed<'a>(&self, wants: &dyn Fn(&str) -> bool) -> RunOptions<'a> {
         let usual = self.usual();
         let keep = wants("timeline.svg") || wants("path.csv");
-        // The series keep a run from being folded, so that every link is measured.
+        // The series keep a training step from being played only in part.
         let link_series = wants("links.svg") || wants("links.csv") || wants("loads.svg");
         let link_use = usual.link_use || link_series;
         RunOptions { keep, link_use, link_series, ..usual }

@@ -525,7 +525,10 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             asks,
         };
         transport.start(&Entry { src, options: &options, ..Entry::new(id, links, send.bytes) });
-        self.observer.entered(self.now, links);
+        match options.parts {
+            [] => self.observer.entered(self.now, links),
+            parts => self.observer.entered_split(self.now, links, parts),
+        }
     }
 
     /// Prefetches data that the next arrivals need, and data for the message that follows the first of them.
@@ -603,7 +606,11 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             if let Some(&later) = self.arrived.get(index + PREFETCH_DISTANCE) {
                 self.flights.fetch(later);
             }
-            self.observer.left(self.now, self.flights.get(id).1);
+            let links = self.flights.get(id).1;
+            match self.chosen.as_deref().map_or(&[][..], |chosen| chosen.parts(id)) {
+                [] => self.observer.left(self.now, links),
+                parts => self.observer.left_split(self.now, links, parts),
+            }
         }
         self.delivered.clear();
         if self.arrived.is_empty() {

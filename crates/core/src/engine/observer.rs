@@ -91,6 +91,18 @@ pub trait Observer {
         let _ = (now, route);
     }
 
+    /// Called when a message that was split starts to take these parts of its rate on these links.
+    fn entered_split(&mut self, now: Time, links: &[LinkId], parts: &[f64]) {
+        let _ = parts;
+        self.entered(now, links);
+    }
+
+    /// Called when a message that was split stops taking parts of its rate on these links.
+    fn left_split(&mut self, now: Time, links: &[LinkId], parts: &[f64]) {
+        let _ = parts;
+        self.left(now, links);
+    }
+
     /// Called for each delivered message, in order of (time, message). The route is empty where
     /// [`Observer::carried`] reports the bytes of links.
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {

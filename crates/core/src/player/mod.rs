@@ -83,5 +83,5 @@ mod threads_tests;
 pub use activity::{Activity, ActivityKind, Observers, OnActivity, OnDone, OnMark, OnTransfer, RankTimes, Transfer};
 pub use alone::alone;
 pub use drive::Player;
-pub use folding::{exchanges_of, shape_of};
+pub use folding::exchanges_of;
 pub use played::{Play, Played, Stuck};

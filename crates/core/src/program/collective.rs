@@ -150,6 +150,13 @@ pub trait Expand: Send + Sync {
     /// keeps these messages apart from the program's own. Ranks of a communicator call its collectives in the
     /// same order, so tags need to distinguish only the messages of one collective.
     fn steps(&self, collective: &Collective, group: &Communicator, me: u32, steps: &mut Vec<Op>);
+
+    /// Returns true if the operations of rank `i` of the communicator are those of its rank 0, with `i` added to all
+    /// peers, modulo the number of ranks. Cost: at most O(P) for P ranks.
+    fn is_cyclic(&self, collective: &Collective, group: &Communicator) -> bool {
+        let _ = (collective, group);
+        false
+    }
 }
 
 #[cfg(test)]

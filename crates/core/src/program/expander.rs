@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Collective, CollectiveCall, Communicator, Counts, Envelope, Expand, Op, Program};
-use crate::collective::{Algorithm, Blocks, Call, CollectivesSpec, Expansion, Operation, Plan, Sizes, Step};
+use crate::collective::{Algorithm, Blocks, Call, CollectivesSpec, Expansion, Operation, Plan, Schedule, Sizes, Step};
 use crate::units::{PerByte, Time};
 
 /// Turns collectives into operations by the algorithms of `[collectives]`.
@@ -108,6 +108,12 @@ fn work(bytes: u64, per_byte: PerByte) -> Option<Op> {
 }
 
 impl Expand for Expander {
+    fn is_cyclic(&self, collective: &Collective, group: &Communicator) -> bool {
+        let call = self.call(collective, group);
+        let ring = Schedule::of(&call, self.plan(collective.plan, &call)).ring();
+        ring.is_some_and(|ring| ring.is_even)
+    }
+
     fn steps(&self, collective: &Collective, group: &Communicator, me: u32, steps: &mut Vec<Op>) {
         let call = self.call(collective, group);
         let plan = self.plan(collective.plan, &call);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{LinkMeasures, Recorder};
+use super::{LinkMeasures, LinkSeries, LinkTimes, Recorder};
 use crate::collective::CollectivesSpec;
 use crate::diagnostic::Sources;
 use crate::engine::Stop;
@@ -13,7 +13,7 @@ use crate::network::{Network, NetworkParts};
 use crate::node::{Costs, NodeSpec};
 use crate::player::{Observers, Play, Played, Player, exchanges_of};
 use crate::program::collectives::Expander;
-use crate::program::{Collective, CollectiveCall, Counts, Envelope, Op, Program, ProgramBuilder};
+use crate::program::{Collective, CollectiveCall, Communicator, Counts, Envelope, Expand, Op, Program, ProgramBuilder};
 use crate::sharing::SharingSpec;
 use crate::symmetry::{Classes, Folded, fold};
 use crate::topology::TopologySpec;
@@ -81,6 +81,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// Returns the program of these steps; `odd` is a rank that computes longer at the start.
 fn program(steps: &[Step], odd: Option<u32>) -> Program {
     let mut program = ProgramBuilder::new(RANKS);
+    if steps.len().is_multiple_of(2) {
+        program.prefer_rings();
+    }
     let mut groups = Vec::new();
     for step in steps {
         let mut calls = vec![0; RANKS as usize];
@@ -153,14 +156,18 @@ fn costs(overheads: bool) -> Costs {
     spec.costs().unwrap()
 }
 
-/// Plays a program on a network; returns times of ranks and bytes on links.
-fn play(
-    network: &Network,
-    program: &Program,
-    costs: &Costs,
-    folded: Option<&Arc<Folded>>,
-) -> (Played, IdVec<LinkId, u64>) {
-    let expander = Expander::new(CollectivesSpec::default());
+/// Measurements of links.
+struct Links {
+    bytes: IdVec<LinkId, u64>,
+    times: LinkTimes,
+    series: LinkSeries,
+    /// Time lost on all links \[s\].
+    lost: f64,
+}
+
+/// Plays a program on a network; returns times of ranks and measurements of links.
+fn play(network: &Network, program: &Program, costs: &Costs, folded: Option<&Arc<Folded>>) -> (Played, Links) {
+    let expander = Expander::new(CollectivesSpec::default()).of(program);
     let only = folded.map(|folded| program.only(|rank| folded.is_played(rank)));
     let program = only.as_ref().unwrap_or(program);
     let play = Play { program, costs: costs.clone(), expand: Some(&expander), cpu_speed: 1.0, on_fabric: true };
@@ -170,34 +177,73 @@ fn play(
         player = player.folded(folded);
     }
     let network = quotient.as_ref().unwrap_or(network);
-    let mut recorder = Recorder::new(&network.fabric, &network.placement, None, LinkMeasures::default());
-    let outcome = network.record(&mut player, Metered::Nothing, &mut recorder, None);
+    let measures = LinkMeasures { times: true, series: true };
+    let mut recorder = Recorder::new(&network.fabric, &network.placement, None, measures);
+    let times = folded.map(|folded| folded.all_times());
+    let metered = times.as_deref().map_or(Metered::Links, Metered::Classes);
+    let outcome = network.record(&mut player, metered, &mut recorder, None);
     assert_eq!(outcome.stop, Stop::Done);
-    let bytes = recorder.take_bytes(&network.fabric);
-    (player.ended(false), folded.map(|folded| folded.expand_links(&bytes)).unwrap_or(bytes))
+    let links = Links {
+        bytes: recorder.take_bytes(&network.fabric),
+        times: recorder.times.take().unwrap(),
+        series: recorder.series.take().unwrap(),
+        lost: outcome.facts.delays.map_or(0.0, |delays| delays.iter().sum()),
+    };
+    let links = match folded {
+        Some(folded) => Links {
+            bytes: folded.expand_links(&links.bytes),
+            times: links.times.expanded(folded),
+            series: links.series.expanded(folded),
+            ..links
+        },
+        None => links,
+    };
+    (player.ended(false), links)
+}
+
+/// An expander that follows every rank through cyclic collectives, too.
+struct RankByRank(Expander);
+
+impl Expand for RankByRank {
+    fn steps(&self, collective: &Collective, group: &Communicator, me: u32, steps: &mut Vec<Op>) {
+        self.0.steps(collective, group, me, steps);
+    }
 }
 
 /// Folds a program on a network, however little that saves.
 fn folded(network: &Network, program: &Program, costs: &Costs) -> Arc<Folded> {
     assert!(network.can_fold());
-    let expander = Expander::new(CollectivesSpec::default());
-    let exchanges = exchanges_of(program, Some(&expander)).unwrap();
+    let expander = || Expander::new(CollectivesSpec::default()).of(program);
     let NetworkParts { fabric, router, placement, .. } = &**network;
-    let exchanges = exchanges.with_routes(fabric, &**router, placement, costs.control_travels).unwrap();
+    let [exchanges, each] = [&expander() as &dyn Expand, &RankByRank(expander())].map(|expand| {
+        let exchanges = exchanges_of(program, Some(expand)).unwrap();
+        exchanges.with_routes(fabric, &**router, placement, costs.control_travels).unwrap()
+    });
     let classes = Classes::coarsest(&exchanges, RANKS).unwrap();
     assert!(classes.is_equitable(&exchanges));
+    assert_eq!(classes, Classes::coarsest(&each, RANKS).unwrap());
     Arc::new(fold(&exchanges, RANKS).unwrap())
 }
 
 /// Compares the folded run with the full one; returns the number of classes.
 fn compare(network: &Network, program: &Program, costs: &Costs) -> u32 {
     let folded = folded(network, program, costs);
-    let (full, full_bytes) = play(network, program, costs, None);
-    let (short, short_bytes) = play(network, program, costs, Some(&folded));
+    let (full, full_links) = play(network, program, costs, None);
+    let (short, short_links) = play(network, program, costs, Some(&folded));
     for (rank, (a, b)) in full.ranks.iter().zip(&short.ranks).enumerate() {
         assert!((a.end - b.end).ps().abs() < 1.0, "rank {rank}: {} ps, folded {} ps", a.end.ps(), b.end.ps());
     }
-    assert_eq!(full_bytes, short_bytes);
+    assert_eq!(full_links.bytes, short_links.bytes);
+    for link in full_links.bytes.ids() {
+        let [a, b] = [&full_links, &short_links].map(|links| links.times.of(link, full.last));
+        assert!((a.busy - b.busy).ps().abs() < 10.0, "{link:?} is busy for {} ps, folded {} ps", a.busy.ps(), b.busy.ps());
+        assert!((a.flow_time - b.flow_time).abs() < 1e-9 * a.flow_time + 10.0, "{} and {}", a.flow_time, b.flow_time);
+        let [a, b] = [&full_links, &short_links].map(|links| links.series.of(link, full.last).to_vec());
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-3 * a.max(1.0)), "{link:?} carries {a:?}, folded {b:?}");
+    }
+    // Messages that are held back equally by several links may count on different ones.
+    let (a, b) = (full_links.lost, short_links.lost);
+    assert!((a - b).abs() <= 1e-6 * a.max(b) + 1e-12, "messages lose {a} s, folded {b} s");
     assert_eq!((full.messages, full.bytes), (short.messages, short.bytes));
     assert_eq!(full.stuck, []);
     folded.classes()

@@ -2,6 +2,7 @@
 
 use crate::engine::CountedStep;
 use crate::ids::{IdVec, LinkId};
+use crate::symmetry::Folded;
 use crate::units::Time;
 
 /// Number of spans of time.
@@ -64,6 +65,12 @@ impl LinkSeries {
                 false => 0.0,
             });
         }
+    }
+
+    /// Returns the series of all links of a folded run.
+    #[must_use]
+    pub fn expanded(&self, folded: &Folded) -> Self {
+        Self { span: self.span, links: folded.expand_links(&self.links) }
     }
 
     /// Length of a span.

@@ -9,6 +9,7 @@ use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
 use crate::fabric::{Bisection, Fabric};
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
+use crate::symmetry::Folded;
 use crate::units::Time;
 
 /// A hook that is called with each delivered message and the time.
@@ -104,14 +105,26 @@ impl Observer for Recorder<'_> {
     #[inline]
     fn entered(&mut self, now: Time, route: &[LinkId]) {
         if let Some(times) = &mut self.times {
-            times.enter(now, route);
+            route.iter().for_each(|&link| times.enter(now, link, 1));
         }
     }
 
     #[inline]
     fn left(&mut self, now: Time, route: &[LinkId]) {
         if let Some(times) = &mut self.times {
-            times.leave(now, route);
+            route.iter().for_each(|&link| times.leave(now, link, 1));
+        }
+    }
+
+    fn entered_split(&mut self, now: Time, links: &[LinkId], parts: &[f64]) {
+        if let Some(times) = &mut self.times {
+            links.iter().zip(parts).for_each(|(&link, &part)| times.enter(now, link, flows_of(part)));
+        }
+    }
+
+    fn left_split(&mut self, now: Time, links: &[LinkId], parts: &[f64]) {
+        if let Some(times) = &mut self.times {
+            links.iter().zip(parts).for_each(|(&link, &part)| times.leave(now, link, flows_of(part)));
         }
     }
 
@@ -196,6 +209,13 @@ impl Observer for Recorder<'_> {
     fn carried(&mut self, link: LinkId, bytes: u64) {
         self.bytes[link] += bytes;
     }
+}
+
+/// Returns the number of messages that a part of a message stands for: one for a part of a split message, and the
+/// number on the link for one that stands for others.
+#[inline]
+fn flows_of(part: f64) -> u32 {
+    (part.round() as u32).max(1)
 }
 
 /// Largest number of messages of repeated steps that are mixed into the fingerprint one by one.
@@ -345,24 +365,26 @@ impl LinkTimes {
     }
 
     #[inline]
-    fn enter(&mut self, now: Time, route: &[LinkId]) {
-        for &link in route {
-            let link = &mut self.links[link];
-            link.of_flows -= now.ps();
-            link.busy -= if link.flows == 0 { now.ps() } else { 0.0 };
-            link.flows += 1;
-            link.peak = link.peak.max(link.flows);
-        }
+    fn enter(&mut self, now: Time, link: LinkId, flows: u32) {
+        let link = &mut self.links[link];
+        link.of_flows -= now.ps() * f64::from(flows);
+        link.busy -= if link.flows == 0 { now.ps() } else { 0.0 };
+        link.flows += flows;
+        link.peak = link.peak.max(link.flows);
     }
 
     #[inline]
-    fn leave(&mut self, now: Time, route: &[LinkId]) {
-        for &link in route {
-            let link = &mut self.links[link];
-            link.of_flows += now.ps();
-            link.flows -= 1;
-            link.busy += if link.flows == 0 { now.ps() } else { 0.0 };
-        }
+    fn leave(&mut self, now: Time, link: LinkId, flows: u32) {
+        let link = &mut self.links[link];
+        link.of_flows += now.ps() * f64::from(flows);
+        link.flows -= flows;
+        link.busy += if link.flows == 0 { now.ps() } else { 0.0 };
+    }
+
+    /// Returns the times of all links of a folded run.
+    #[must_use]
+    pub fn expanded(&self, folded: &Folded) -> Self {
+        Self { links: folded.expand_links(&self.links) }
     }
 
     /// Adds the given number of messages on each link, which enter at the start and leave at the end. The
@@ -453,14 +475,14 @@ mod tests {
             let route = &mut routes[random.below(flows as u64) as usize];
             if route.is_empty() {
                 route.extend((0..links as u32).map(LinkId).filter(|_| random.below(2) == 0));
-                times.enter(Time::from_ps(now), route);
+                route.iter().for_each(|&link| times.enter(Time::from_ps(now), link, 1));
                 for link in &*route {
                     let (count, most, ..) = &mut plain[link.0 as usize];
                     *count += 1;
                     *most = (*most).max(*count);
                 }
             } else {
-                times.leave(Time::from_ps(now), route);
+                route.iter().for_each(|&link| times.leave(Time::from_ps(now), link, 1));
                 route.drain(..).for_each(|link| plain[link.0 as usize].0 -= 1);
             }
             // Also while flows are under way.

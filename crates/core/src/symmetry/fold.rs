@@ -77,6 +77,11 @@ impl Folded {
         self.sizes[rank]
     }
 
+    /// Number of ranks that each rank stands for.
+    pub fn all_times(&self) -> Vec<f64> {
+        self.sizes.iter().map(|&size| size.into()).collect()
+    }
+
     /// Returns the channel from which the representative of the receiver expects a message of a rank that is played.
     /// A channel without a receiver keeps its sender.
     #[inline]

@@ -203,6 +203,8 @@ pub enum Metered<'a> {
     Nothing,
     /// Time lost on each link ([`Facts::delays`]).
     Links,
+    /// Time lost on each link if the messages of a rank stand for this many, by rank.
+    Classes(&'a [f64]),
     /// Time that each party loses to each other ([`Facts::lost`]).
     Parties(&'a Arc<Parties>),
 }

@@ -1,6 +1,7 @@
 //! Delay by link: time that messages lose on the links that hold them back.
 
 use super::interference::{Meter, ROUNDING};
+use crate::ids::{FlowId, Id, RankId};
 use crate::sharing::{Change, Terms};
 use crate::units::Time;
 
@@ -17,8 +18,11 @@ use crate::units::Time;
 ///
 /// Cost: O(1) for each rate that changes while the bottleneck stays the same, else O(h) for a message over h
 /// links.
+///
+/// In a folded run a message stands for those of all ranks of a class (`FOLDED`). It is alone without them, and what
+/// it loses counts for each of them.
 #[derive(Debug)]
-pub struct Delays {
+pub struct Delays<const FOLDED: bool = false> {
     /// Capacity by link \[B/s\].
     capacities: Vec<f64>,
     /// Capacity of every link, where they all have the same and have kept it \[B/s\].
@@ -28,6 +32,9 @@ pub struct Delays {
     flows: Vec<Held>,
     /// Flows that leave at the time of the next [`Meter::settle`].
     left: Vec<Held>,
+    /// Number of messages that one of a rank stands for, in a folded run, and that of the next message.
+    times: Vec<f64>,
+    next: f64,
 }
 
 /// Message under way.
@@ -39,15 +46,27 @@ struct Held {
     loses: f64,
     /// Time from which on it loses that part \[s\].
     since: f64,
+    /// Number of messages that it stands for.
+    times: f32,
     /// Its bottleneck.
     by: u32,
 }
 
-impl Delays {
-    /// Creates a meter for links of these capacities \[B/s\].
-    pub fn new(capacities: Vec<f64>) -> Self {
+impl Held {
+    /// Returns the time that it, or all messages that it stands for, have lost since its rate changed \[s\].
+    #[inline]
+    fn lost<const FOLDED: bool>(&self, now: f64) -> f64 {
+        let lost = (now - self.since) * self.loses;
+        if FOLDED { lost * f64::from(self.times) } else { lost }
+    }
+}
+
+impl<const FOLDED: bool> Delays<FOLDED> {
+    /// Creates a meter for links of these capacities \[B/s\], and for messages that stand for others, by rank.
+    pub fn new(capacities: Vec<f64>, times: &[f64]) -> Self {
         let even = capacities.first().copied().filter(|first| capacities.iter().all(|capacity| capacity == first));
-        Self { lost: vec![0.0; capacities.len()], capacities, even, flows: Vec::new(), left: Vec::new() }
+        let lost = vec![0.0; capacities.len()];
+        Self { lost, capacities, even, flows: Vec::new(), left: Vec::new(), times: times.to_vec(), next: 1.0 }
     }
 
     /// Returns the rate of a message alone on these links, by parts and up to a limit \[B/s\].
@@ -60,12 +79,21 @@ impl Delays {
     }
 }
 
-impl Meter for Delays {
+impl<const FOLDED: bool> Meter for Delays<FOLDED> {
     const IS_ON: bool = true;
 
     #[inline]
+    fn sender(&mut self, _: FlowId, src: RankId) {
+        if FOLDED {
+            self.next = self.times[src.index()];
+        }
+    }
+
+    #[inline]
     fn start(&mut self, flow: u32, links: &[u32], parts: &[f64], Terms { limit, .. }: Terms) {
-        let held = Held { alone: self.alone(links, parts, limit).recip(), by: links[0], ..Held::default() };
+        let parts = if FOLDED { &[] } else { parts };
+        let alone = self.alone(links, parts, limit).recip();
+        let held = Held { alone, by: links[0], times: self.next as f32, ..Held::default() };
         if self.flows.len() <= flow as usize {
             self.flows.resize(flow as usize + 1, Held::default());
         }
@@ -86,11 +114,11 @@ impl Meter for Delays {
         let now = now.seconds();
         let Self { lost, flows, left, .. } = self;
         for held in left.drain(..) {
-            lost[held.by as usize] += (now - held.since) * held.loses;
+            lost[held.by as usize] += held.lost::<FOLDED>(now);
         }
         for change in changes {
             let held = &mut flows[change.flow as usize];
-            lost[held.by as usize] += (now - held.since) * held.loses;
+            lost[held.by as usize] += held.lost::<FOLDED>(now);
             held.since = now;
             held.loses = 1.0 - change.new * held.alone;
             match if held.loses > ROUNDING { bottleneck(change.flow, held.by) } else { None } {

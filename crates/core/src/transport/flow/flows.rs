@@ -144,8 +144,18 @@ impl<S: Sharing + ?Sized> Flows<(), S> {
     /// Puts these flows under a meter of delays, on links of which all messages together get the part
     /// `factor` of the bandwidth.
     pub(super) fn with_delays(self, fabric: &Fabric, factor: f64) -> Flows<Delays, S> {
+        self.with_delays_of(fabric, factor, &[])
+    }
+
+    /// Puts these flows under a meter of delays for messages that stand for others.
+    pub(super) fn with_delays_of<const FOLDED: bool>(
+        self,
+        fabric: &Fabric,
+        factor: f64,
+        times: &[f64],
+    ) -> Flows<Delays<FOLDED>, S> {
         let capacity = |link| factor * fabric.shared_capacity(link).bytes_per_second();
-        let meter = Delays::new(self.numbers.capacities(capacity));
+        let meter = Delays::new(self.numbers.capacities(capacity), times);
         self.metered(meter)
     }
 

@@ -81,6 +81,7 @@ pub fn flow_transport(
         match metered {
             Metered::Nothing => Built::Other(Box::new(flows)),
             Metered::Links => Built::Other(Box::new(flows.with_delays(fabric, factor))),
+            Metered::Classes(times) => Built::Other(Box::new(flows.with_delays_of::<true>(fabric, factor, times))),
             Metered::Parties(parties) => Built::Other(Box::new(flows.metered(meter(parties)))),
         }
     };
@@ -92,7 +93,8 @@ pub fn flow_transport(
             };
         }
         let flows = match metered {
-            Metered::Nothing => on_terms!(|flows| flows),
+            // Folded networks have plain flows.
+            Metered::Nothing | Metered::Classes(_) => on_terms!(|flows| flows),
             Metered::Links => on_terms!(|flows| flows.with_delays(fabric, factor)),
             Metered::Parties(parties) => on_terms!(|flows| flows.metered(meter(parties))),
         };
