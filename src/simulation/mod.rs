@@ -19,6 +19,7 @@ mod program;
 mod program_path;
 mod program_regions;
 mod ranks;
+mod rings;
 mod simulated;
 mod step;
 mod summary;
@@ -38,6 +39,7 @@ pub use link_uses::LinkUses;
 pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
 pub use program::{KEPT, KEPT_RANKS, ProgramOutcome, ProgramWork};
+pub use rings::{Rings, RingsTimes};
 pub use simulated::{RunOptions, Simulated};
 pub use summary::Summary;
 

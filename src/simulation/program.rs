@@ -619,7 +619,7 @@ impl Playing<'_> {
 }
 
 /// Plays a program over a network, and measures its links.
-fn play_on_network(
+pub(super) fn play_on_network(
     network: &Network,
     mut player: Player<'_>,
     folded: Option<&Arc<Folded>>,

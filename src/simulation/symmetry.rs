@@ -41,7 +41,7 @@ impl Quotient {
     }
 
     /// Finds the classes of ranks with these channels, if there are at most `most`.
-    fn fold(exchanges: Exchanges, network: &Network, costs: &Costs, most: u32) -> Option<Arc<Folded>> {
+    pub fn fold(exchanges: Exchanges, network: &Network, costs: &Costs, most: u32) -> Option<Arc<Folded>> {
         let (fabric, router) = (&network.fabric, &*network.router);
         // Requests and answers of a rendezvous travel in both directions.
         let exchanges = exchanges.with_routes(fabric, router, &network.placement, costs.control_travels)?;

@@ -1,19 +1,21 @@
 //! NCCL's choices by size, and simulated times of the chosen algorithms on a fabric.
 //!
-//! The messages of an algorithm are a pattern file, played like any other. Launch and latency of the cost model are
+//! The messages of an algorithm are a pattern file, played like any other. Rings of more than a million messages are a
+//! program of ring collectives, of which one GPU of each class is played. Launch and latency of the cost model are
 //! added to their time.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::runs::Control;
+use super::runs::{Control, Runs};
 use super::sweep::{Axis, Sweep, SweepError};
 use crate::diagnostic::{Diagnostic, Invalid};
-use crate::nccl::algorithms::{Message, messages};
+use crate::nccl::algorithms::{Message, messages, rings};
 use crate::nccl::log::Log;
 use crate::nccl::{Algorithm, Choice, Entry, Operation, Protocol, Tuning, bus_factor};
 use crate::report::{NCCL_SCHEMA, NcclChoice, NcclDifference, NcclLog, NcclReport, NcclRow};
 use crate::scenario::Loader;
+use crate::simulation::Rings;
 use crate::units::{Bytes, Time};
 
 /// Request: an operation in several sizes.
@@ -147,12 +149,20 @@ fn simulate(
     report: &mut NcclReport,
     control: Control<'_>,
 ) -> Result<(), SweepError> {
-    let (operation, ranks, _) = request.tuning.call();
+    let (_, ranks, _) = request.tuning.call();
     let mut base = loader.clone();
     let mut names = vec![None; choices.len()];
-    for ((choice, row), name) in choices.iter().zip(&report.rows).zip(&mut names) {
-        // Without messages a row has the time of the model alone.
-        let Ok(list) = messages(&request.tuning, choice.algorithm, row.size_bytes) else { continue };
+    for ((choice, row), name) in choices.iter().zip(&mut report.rows).zip(&mut names) {
+        let Ok(list) = messages(&request.tuning, choice.algorithm, row.size_bytes) else {
+            // Without messages a row has the time of the model alone.
+            if let Some((orders, block, steps)) = rings(&request.tuning, choice.algorithm, row.size_bytes) {
+                let block = (block * choice.protocol.wire_bytes()).round() as u64;
+                let (fabric, played) = play(&Rings { orders, block, steps }, loader, control)?;
+                report.fabric.get_or_insert(fabric);
+                set_times(request, choice, row, played);
+            }
+            continue;
+        };
         let (table, file) = (format!("nccl-{}.toml", row.size_bytes), format!("nccl-{}.csv", row.size_bytes));
         base = base.attach(file.as_str(), csv_of(&list, choice.protocol));
         let text = format!("[workload.file]\npath = \"{file}\"\nranks = {ranks}\ninjection = \"all\"\n");
@@ -168,14 +178,36 @@ fn simulate(
     for ((choice, row), name) in choices.iter().zip(&mut report.rows).zip(&names) {
         let Some(run) = comparison.rows.iter().find(|run| Some(&run.pattern) == name.as_ref()) else { continue };
         report.fabric.get_or_insert_with(|| run.topology.clone());
-        let entry = request.tuning.entry(choice.algorithm, choice.protocol);
-        let start_s = entry.map_or(0.0, |entry| entry.latency_us) * 1e-6 + request.launch.seconds();
-        let time_s = run.makespan.mean_s + start_s;
-        row.simulated_s = Some(time_s);
-        row.bound_s = [run.bounds.injection_s, run.bounds.busiest_link_s].into_iter().flatten().reduce(f64::max);
-        row.bus_bandwidth_bps = Some(row.size_bytes as f64 * bus_factor(operation, ranks) / time_s);
+        let bound_s = [run.bounds.injection_s, run.bounds.busiest_link_s].into_iter().flatten().reduce(f64::max);
+        set_times(request, choice, row, Some((run.makespan.mean_s, bound_s)));
     }
     Ok(())
+}
+
+/// Makespan of a run and its lower bound \[s\].
+type PlayedTime = (f64, Option<f64>);
+
+/// Adds the times of a run to a row; nothing if the run was ended.
+fn set_times(request: &Request<'_>, choice: &Choice, row: &mut NcclRow, played: Option<PlayedTime>) {
+    let Some((makespan_s, bound_s)) = played else { return };
+    let (operation, ranks, _) = request.tuning.call();
+    let entry = request.tuning.entry(choice.algorithm, choice.protocol);
+    let start_s = entry.map_or(0.0, |entry| entry.latency_us) * 1e-6 + request.launch.seconds();
+    let time_s = makespan_s + start_s;
+    row.simulated_s = Some(time_s);
+    row.bound_s = bound_s;
+    row.bus_bandwidth_bps = Some(row.size_bytes as f64 * bus_factor(operation, ranks) / time_s);
+}
+
+/// Plays rings with too many messages for a list. Returns the name of the fabric, and the times if they are found.
+fn play(rings: &Rings, loader: &Loader, control: Control<'_>) -> Result<(String, Option<PlayedTime>), SweepError> {
+    let scenario = loader.clone().load_program(rings.idle())?;
+    let runs = Runs::new(control, vec![rings.messages()]);
+    let played = runs.each(&[scenario.system()], |system, run| {
+        rings.play(system, Some(run)).map(|times| (times.makespan.seconds(), Some(times.busiest_s)))
+    });
+    let fabric = scenario.system().network().map_or_else(String::new, |network| network.fabric.name().to_owned());
+    Ok((fabric, played.into_iter().next().flatten()))
 }
 
 /// Returns messages as a pattern file, with the bytes on the wire.

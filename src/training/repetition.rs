@@ -7,14 +7,14 @@
 //! simulation is deterministic, so more micro-batches insert whole windows: times, waits, messages and bytes are added
 //! instead of played.
 //!
-//! Times count as equal within 2^-42 of the time since the start, four times the resolution of an instant.
+//! Times count as equal within 2^-40 of the time since the start, sixteen times the resolution of an instant.
 
 use super::record::{Repetition, StepRecord, Sums};
 use super::schedule::{Schedule, ScheduleKind};
 use crate::ids::{Id, RankId};
 
 /// Part of the time within which two times are equal.
-const EQUAL: f64 = 1.0 / (1_u64 << 42) as f64;
+const EQUAL: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Smallest number of micro-batches that is played in search of a repetition.
 const FEWEST: u64 = 48;

@@ -45,16 +45,12 @@ const CHUNK: f64 = 32768.0;
 /// # Errors
 /// Algorithms without messages, and more messages than can be played, in words.
 pub fn messages(tuning: &Tuning<'_>, algorithm: Algorithm, bytes: u64) -> Result<Vec<Message>, String> {
-    let (operation, ranks, nodes) = tuning.call();
-    let system = tuning.system();
-    let gpus = ranks / nodes;
-    let channels = system.graph(algorithm).map_or(1, |graph| *graph.channels).min(gpus);
-    let mut plan =
-        Plan { operation, nodes, gpus, channels, bytes: bytes as f64, messages: Vec::new(), last: BTreeMap::new() };
+    let mut plan = Plan::new(tuning, algorithm, bytes);
+    let (gpus, system) = (plan.gpus, tuning.system());
     match algorithm {
         Algorithm::Ring => ring::send(&mut plan),
         Algorithm::Tree => tree::send(&mut plan),
-        Algorithm::Nvls if nodes == 1 => nvls::send(&mut plan, system.architecture().nvls_efficiency()),
+        Algorithm::Nvls if plan.nodes == 1 => nvls::send(&mut plan, system.architecture().nvls_efficiency()),
         Algorithm::NvlsTree => nvls::send(&mut plan, system.architecture().nvls_efficiency()),
         Algorithm::CollnetDirect => {
             collnet::direct(&mut plan, system.collnet_heads.as_deref().copied().unwrap_or(gpus))
@@ -64,6 +60,12 @@ pub fn messages(tuning: &Tuning<'_>, algorithm: Algorithm, bytes: u64) -> Result
         Algorithm::Nvls => Err("NVLS over several nodes has no messages, only its model".to_owned()),
     }?;
     Ok(plan.messages)
+}
+
+/// Returns the rings of an operation: the ranks of each, the data of a block \[B\], and the number of steps. `None` for
+/// algorithms that are no rings and for operations that pass chunks on.
+pub fn rings(tuning: &Tuning<'_>, algorithm: Algorithm, bytes: u64) -> Option<(Vec<Vec<u32>>, f64, u64)> {
+    if algorithm == Algorithm::Ring { ring::rings(&Plan::new(tuning, algorithm, bytes)) } else { None }
 }
 
 /// Messages under construction.
@@ -79,6 +81,13 @@ struct Plan {
 }
 
 impl Plan {
+    fn new(tuning: &Tuning<'_>, algorithm: Algorithm, bytes: u64) -> Self {
+        let (operation, ranks, nodes) = tuning.call();
+        let gpus = ranks / nodes;
+        let channels = tuning.system().graph(algorithm).map_or(1, |graph| *graph.channels).min(gpus);
+        Self { operation, nodes, gpus, channels, bytes: bytes as f64, messages: Vec::new(), last: BTreeMap::new() }
+    }
+
     fn ranks(&self) -> u32 {
         self.nodes * self.gpus
     }

@@ -16,6 +16,23 @@ fn order(plan: &Plan, channel: u32) -> Vec<u32> {
     (0..plan.nodes).flat_map(of_node).collect()
 }
 
+/// Returns the rings of an operation, whose messages are those of [`send`] up to rounding: the ranks of each ring, the
+/// bytes of a block, and the steps. `None` for operations that pass chunks on.
+pub(super) fn rings(plan: &Plan) -> Option<(Vec<Vec<u32>>, f64, u64)> {
+    let steps = u64::from(steps(plan)?);
+    let orders = (0..plan.channels).map(|channel| order(plan, channel)).collect();
+    Some((orders, plan.bytes / f64::from(plan.channels) / f64::from(plan.ranks()), steps))
+}
+
+/// Returns the number of steps of an operation around a ring; `None` for those that pass chunks on.
+fn steps(plan: &Plan) -> Option<u32> {
+    match plan.operation {
+        Operation::AllReduce => Some(2 * (plan.ranks() - 1)),
+        Operation::AllGather | Operation::ReduceScatter => Some(plan.ranks() - 1),
+        Operation::Broadcast | Operation::Reduce => None,
+    }
+}
+
 /// Sends an operation around all rings.
 ///
 /// An all-reduce has n - 1 steps of reduction and n - 1 of copies, with an n-th of the data each; an all-gather and a
@@ -23,11 +40,7 @@ fn order(plan: &Plan, channel: u32) -> Vec<u32> {
 pub(super) fn send(plan: &mut Plan) -> Result<(), String> {
     let (n, channels) = (plan.ranks(), plan.channels);
     let bytes = plan.bytes / f64::from(channels);
-    let steps = match plan.operation {
-        Operation::AllReduce => 2 * (n - 1),
-        Operation::AllGather | Operation::ReduceScatter => n - 1,
-        Operation::Broadcast | Operation::Reduce => return pass_on(plan),
-    };
+    let Some(steps) = steps(plan) else { return pass_on(plan) };
     plan.chunks(0.0, u64::from(steps) * u64::from(n) * u64::from(channels))?;
     for channel in 0..channels {
         let order = order(plan, channel);

@@ -236,10 +236,18 @@ fn compare(network: &Network, program: &Program, costs: &Costs) -> u32 {
     assert_eq!(full_links.bytes, short_links.bytes);
     for link in full_links.bytes.ids() {
         let [a, b] = [&full_links, &short_links].map(|links| links.times.of(link, full.last));
-        assert!((a.busy - b.busy).ps().abs() < 10.0, "{link:?} is busy for {} ps, folded {} ps", a.busy.ps(), b.busy.ps());
+        assert!(
+            (a.busy - b.busy).ps().abs() < 10.0,
+            "{link:?} is busy for {} ps, folded {} ps",
+            a.busy.ps(),
+            b.busy.ps()
+        );
         assert!((a.flow_time - b.flow_time).abs() < 1e-9 * a.flow_time + 10.0, "{} and {}", a.flow_time, b.flow_time);
         let [a, b] = [&full_links, &short_links].map(|links| links.series.of(link, full.last).to_vec());
-        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-3 * a.max(1.0)), "{link:?} carries {a:?}, folded {b:?}");
+        assert!(
+            a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-3 * a.max(1.0)),
+            "{link:?} carries {a:?}, folded {b:?}"
+        );
     }
     // Messages that are held back equally by several links may count on different ones.
     let (a, b) = (full_links.lost, short_links.lost);
