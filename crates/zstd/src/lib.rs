@@ -42,7 +42,9 @@ pub mod stream {
                         State::Over => return Ok(0),
                         State::Between(mut bytes) => match bytes.fill_buf()?.is_empty() {
                             true => return Ok(0),
-                            false => State::Frame(Box::new(StreamingDecoder::new(bytes).map_err(super::super::failed)?)),
+                            false => {
+                                State::Frame(Box::new(StreamingDecoder::new(bytes).map_err(super::super::failed)?))
+                            }
                         },
                         State::Frame(mut frame) => match frame.read(buffer)? {
                             0 => State::Between(frame.into_inner()),
