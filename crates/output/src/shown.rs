@@ -52,18 +52,20 @@ pub trait Shown: Answering {
     fn table(report: &ReportOf<Self>) -> Answer;
 }
 
-/// Runs a scenario with these seeds and writes its page as `-o x.html` does; `command` repeats it. Returns the outcome.
+/// Runs a scenario with these seeds and writes its page as `-o x.html` does, with `more` pictures; `command` repeats the
+/// run. Returns the outcome.
 ///
 /// # Errors
 /// Fails if the scenario cannot be built with one of the seeds, or the page cannot be written.
 pub fn write_page<W: Shown>(
     scenario: &Scenario<W>,
     seeds: &[u64],
+    more: &[&'static str],
     command: &str,
     looking: &impl Looking,
     w: &mut dyn Write,
 ) -> Result<W::Outcome, Box<dyn std::error::Error>> {
-    let shown = W::pictures(scenario);
+    let shown: Vec<&str> = W::pictures(scenario).into_iter().chain(more.iter().copied()).collect();
     let wants = |name: &str| shown.contains(&name);
     let transfers = scenario.work().program().is_some();
     let (mut messages, mut matrix) = (Vec::new(), Matrix::default());

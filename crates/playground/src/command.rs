@@ -99,9 +99,9 @@ pub fn read(text: &str) -> Result<Asked, Invalid> {
         }
     }
     if command.mistakes.is_empty() {
-        let seeds = command.seeds();
+        let (seeds, varied) = (command.seeds(), command.varied());
         if command.mistakes.is_empty() {
-            return Ok(if command.compares { command.sweep(seeds) } else { command.run(seeds) });
+            return Ok(if command.compares { command.sweep(seeds, &varied) } else { command.run(seeds) });
         }
     }
     Err(Invalid { diagnostics: command.mistakes, sources })
@@ -183,7 +183,11 @@ impl Command {
             self.works.push(word.text.clone());
         } else {
             let message = format!("the playground has no file `{}`", word.text);
-            self.mistake(word, message, "name a fabric (-t), a pattern (-p) or a program by rule, or write a scenario here");
+            self.mistake(
+                word,
+                message,
+                "name a fabric (-t), a pattern (-p) or a program by rule, or write a scenario here",
+            );
         }
     }
 
@@ -198,6 +202,19 @@ impl Command {
             self.mistake(&word, format!("`{}` is no number of seeds", word.text), "write --seeds 8");
             1
         })
+    }
+
+    /// Returns the keys that a comparison varies, with their values.
+    fn varied(&mut self) -> Vec<(String, Vec<String>)> {
+        let mut varied = Vec::new();
+        for word in self.values("--vary").cloned().collect::<Vec<_>>() {
+            match vary(&word.text) {
+                Ok(_) if !self.compares => self.mistake(&word, "`hayase run` varies nothing", "write `hayase compare`"),
+                Ok(key) => varied.push(key),
+                Err(message) => self.mistake(&word, message, "write --vary topology.torus.bandwidth=\"1 GB/s,2 GB/s\""),
+            }
+        }
+        varied
     }
 
     /// Returns the loader with the settings for which `is_meant` is true.
@@ -219,7 +236,7 @@ impl Command {
         Asked::Run { loader, seeds, interference: self.switches.contains(&"--interference") }
     }
 
-    fn sweep(&self, seeds: u64) -> Asked {
+    fn sweep(&self, seeds: u64, varied: &[(String, Vec<String>)]) -> Asked {
         let listed = |option: &str| -> Vec<String> {
             self.values(option).flat_map(|word| word.text.split(',').map(str::to_owned)).collect()
         };
@@ -241,10 +258,8 @@ impl Command {
             .filter(|(axis, _)| *axis != Axis::Pattern)
             .map(|(axis, option)| (axis.clone(), of(&axis, option)))
             .collect();
-        let varied: Vec<(String, Vec<String>)> = self.values("--vary").filter_map(|word| vary(&word.text).ok()).collect();
         let patterns = listed("--pattern");
-        let listed_axes = values.iter().map(|(axis, values)| (axis.clone(), values.as_slice()));
-        let listed_axes: [(Axis, &[String]); 9] = listed_axes.collect::<Vec<_>>().try_into().unwrap_or_default();
+        let choices = values.iter().map(|(axis, values)| (axis.clone(), values.as_slice()));
         let first = self.values("--seed").last().and_then(|word| word.text.parse().ok());
         let seeds = match (first, self.values("--seeds").next()) {
             (None, None) => Vec::new(),
@@ -253,7 +268,7 @@ impl Command {
         Asked::Compare(Sweep {
             title: title(None::<&Path>, &listed("--topology"), &patterns),
             base: self.loader(|name, axis| axis.is_none() && name != "--seed"),
-            axes: axes(listed_axes, &varied, &patterns),
+            axes: axes(choices, varied, &patterns),
             seeds,
             rank: match self.values("--rank").any(|word| word.text == "slowdown") {
                 true => RankBy::Slowdown,
@@ -270,6 +285,6 @@ pub fn range_of(text: &str, option: &str, value: &str) -> Option<std::ops::Range
     command.read(&words::split(text).ok()?);
     let all = || command.values(option);
     let word = all().find(|word| word.text == value).or_else(|| all().find(|word| word.text.contains(value)));
-    let word = word.or_else(|| all().next_back_of())?;
+    let word = word.or_else(|| all().last())?;
     Some(word.at..word.end)
 }

@@ -10,6 +10,8 @@ mod command;
 mod examples;
 mod mistakes;
 mod play;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use play::{check, run};

@@ -75,8 +75,8 @@ pub fn faults(listed: &[String]) -> Vec<String> {
 }
 
 /// Returns the axes of a grid: those with options of their own, other keys, and the patterns.
-pub fn axes<const N: usize>(
-    listed: [(Axis, &[String]); N],
+pub fn axes<'a>(
+    listed: impl IntoIterator<Item = (Axis, &'a [String])>,
     vary: &[(String, Vec<String>)],
     patterns: &[String],
 ) -> Vec<(Axis, Vec<String>)> {
