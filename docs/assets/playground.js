@@ -7,7 +7,7 @@ function runnable(block) {
   const isWhole = /^(topology\s*=|\[topology\.)/m.test(block) && /^(workload\s*=|\[workload\.|\[\[job\]\])/m.test(block);
   if (isWhole) return isFile.test(block) || /^\[grid\]/m.test(block) ? [] : [block.trim()];
   const lines = block.replace(/\\\n\s*/g, "").split("\n").map((line) => line.replace(/\s+#\s.*$/, "").trim());
-  const commands = lines.filter((line) => /^hayase (run|compare) /.test(line) && !/ --op\b|\[/.test(line.replace(/"[^"]*"/g, "")));
+  const commands = lines.filter((line) => /^hayase (run |compare |replay [\w-]+:)/.test(line) && !/ --op\b|\[/.test(line.replace(/"[^"]*"/g, "")));
   // Output files are not needed.
   return commands.filter((line) => !isFile.test(line.replace(/ -o \S+/g, "")));
 }

@@ -1,4 +1,4 @@
-//! Commands `hayase run` and `hayase compare`, read from a text.
+//! Commands `hayase run`, `hayase replay` and `hayase compare`, read from a text.
 
 use std::path::Path;
 
@@ -128,11 +128,15 @@ impl Command {
     fn read(&mut self, words: &[Word]) {
         let mut words = words.iter().skip(1).peekable();
         match words.next() {
-            Some(verb) if verb.text == "run" => {}
+            Some(verb) if ["run", "replay"].contains(&&*verb.text) => {}
             Some(verb) if verb.text == "compare" => self.compares = true,
             Some(verb) => {
                 let message = format!("`hayase {}` is not a command of the playground", verb.text);
-                return self.mistake(verb, message, "it has `hayase run` and `hayase compare`, and scenarios (TOML)");
+                return self.mistake(
+                    verb,
+                    message,
+                    "it has `hayase run`, `replay` and `compare`, and scenarios (TOML)",
+                );
             }
             None => {
                 let whole = Word { text: String::new(), at: 0, end: 6 };

@@ -1,3 +1,4 @@
+use hayase::scenario::Loaded;
 use hayase::{Loader, RunOptions};
 use serde_json::Value;
 
@@ -39,8 +40,9 @@ fn a_mistake_in_a_command_is_at_its_word() {
 
 #[test]
 fn a_run_has_the_fingerprint_of_the_library() {
-    let loader = || Loader::new().topology("fat-tree-54").pattern("all-to-all-simple-spread").placement("random");
-    let outcome = loader().load().unwrap().run(RunOptions::default());
+    let loader = Loader::new().topology("fat-tree-54").pattern("all-to-all-simple-spread").placement("random");
+    let Loaded::Pattern(scenario) = loader.load_all().unwrap() else { panic!("this is a pattern") };
+    let outcome = scenario.run(RunOptions::default());
     let fingerprint = serde_json::to_value(&outcome.report).unwrap()["fingerprint"].clone();
     let command = "hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement random";
     let scenario = "topology = \"fat-tree-54\"\nworkload = \"all-to-all-simple-spread\"\nplacement = \"random\"";
