@@ -40,7 +40,7 @@ function call(name, given) {
 
 addEventListener("message", async ({ data }) => {
   if (data.module) {
-    ready = WebAssembly.instantiate(data.module, { page }).then((instance) => {
+    ready = WebAssembly.instantiate(/** @type {WebAssembly.Module} */ (data.module), { page }).then((instance) => {
       wasm = instance.exports;
       wasm.prepare();
     });
