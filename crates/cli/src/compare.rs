@@ -11,7 +11,7 @@ use super::files::outputs;
 use super::options::{self, Format, Offer, OutputArgs};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, pictures, progress};
+use super::{End, Failure, Voice, accuracy, asked, complain, estimate, progress};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
 use hayase::pattern::Order;
@@ -20,7 +20,7 @@ use hayase::study::schedule::PlanOperation;
 use hayase::sweep::lists::{axes, faults, rejoined, title, vary};
 use hayase::sweep::{Axis, Point, Sweep, SweepError};
 use hayase::units::Bandwidth;
-use hayase_output::{csv, json, table};
+use hayase_output::{csv, deadlock, json, pictures, table};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:

@@ -82,7 +82,6 @@ pub use check::in_words;
 pub(crate) use end::{End, Failure, reason};
 pub(crate) use files::extension;
 use hayase::diagnostic::{self, Invalid};
-use hayase_output::{deadlock, pictures};
 pub use inside::{Answer, Ended};
 pub(crate) use voice::{Voice, complain, print, print_with, show};
 

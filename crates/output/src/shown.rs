@@ -52,8 +52,8 @@ pub trait Shown: Answering {
     fn table(report: &ReportOf<Self>) -> Answer;
 }
 
-/// Runs a scenario with these seeds and writes its page as `-o x.html` does, with `more` pictures; `command` repeats the
-/// run. Returns the outcome.
+/// Runs a scenario with these seeds and writes its page as `-o x.html` does, with `more` pictures. `command` repeats
+/// the run. Returns the outcome.
 ///
 /// # Errors
 /// Fails if the scenario cannot be built with one of the seeds, or the page cannot be written.

@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 /// Name of the editor's text in messages.
 const SCENARIO: &str = "scenario.toml";
 
-/// Returns the names of topologies, patterns, machines and presets with their descriptions, the examples, and the version.
+/// Returns the names of topologies, patterns, machines and presets with their descriptions, the examples, and the
+/// version.
 pub fn names() -> Value {
     let named = |shelf: Shelf| {
         let entries = shelf.all().iter().map(|entry| json!({"name": entry.name, "about": entry.description()}));

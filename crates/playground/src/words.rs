@@ -11,8 +11,8 @@ pub struct Word {
     pub end: usize,
 }
 
-/// Splits a command as a shell does, at spaces and line breaks outside of quotes; `#` begins a comment. The error is the
-/// offset of a quote that is never closed.
+/// Splits a command as a shell does, at spaces and line breaks outside of quotes; `#` begins a comment. The error is
+/// the offset of a quote that is never closed.
 pub fn split(text: &str) -> Result<Vec<Word>, usize> {
     let mut words: Vec<Word> = Vec::new();
     let (mut open, mut quote): (bool, Option<(char, usize)>) = (false, None);

@@ -1,5 +1,5 @@
-//! The part of the interface of the crate `zstd` that Hayase uses, on a decoder in Rust. It takes the place of that crate,
-//! which is C, on WebAssembly: `extern crate hayase_zstd as zstd`. Compression is refused there.
+//! The part of the interface of the crate `zstd` that Hayase uses, on a decoder in Rust. It takes the place of that
+//! crate, which is C, on WebAssembly: `extern crate hayase_zstd as zstd`. Compression is refused there.
 
 use std::io;
 
