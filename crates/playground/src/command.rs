@@ -171,7 +171,7 @@ impl Command {
             let is_value = |word: &&Word| option != "--optimum" || !word.text.starts_with('-');
             let value = match attached {
                 Some(value) => Some(Word { text: value.to_owned(), ..word.clone() }),
-                None => words.next_if(|word| is_value(&word)).cloned(),
+                None => words.next_if(|word| is_value(word)).cloned(),
             };
             match (value, option) {
                 (Some(value), _) => self.options.push((option, value)),
