@@ -36,6 +36,8 @@
 #[cfg(feature = "simulator")]
 #[macro_use]
 extern crate hayase_forms;
+#[cfg(all(feature = "simulator", target_family = "wasm"))]
+extern crate hayase_zstd as zstd;
 
 #[cfg(feature = "simulator")]
 pub mod columns;

@@ -23,10 +23,10 @@ pub mod variation;
 pub mod whatif;
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::base::wall_clock::Instant;
 use crate::engine::{Flight, Outcome, Stop};
 use crate::pattern::OrderChoice;
 use crate::units::Time;

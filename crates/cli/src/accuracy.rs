@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 
 use super::accuracy_measured::{Kind, MeasuredArgs, measured};
-use super::lists::{axes, rejoined, title, vary};
 use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::{self, duration};
 use super::scenario::CommonArgs;
@@ -15,6 +14,7 @@ use super::{End, Failure, Voice, asked, print, reason};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::report::{ComparisonRow, KnownAccuracy, LeftOut};
 use hayase::sweep::accuracy::{AccuracyOutlook, AccuracySweep, Picks, picks_of};
+use hayase::sweep::lists::{axes, rejoined, title, vary};
 use hayase::sweep::{Axis, Sweep};
 use hayase::units::count;
 use hayase_output::page::PagePicture;

@@ -8,20 +8,19 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::files::outputs;
-use super::lists::{axes, rejoined, title, vary};
 use super::options::{self, Format, Offer, OutputArgs};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
-use super::{End, Failure, Voice, accuracy, asked, complain, deadlock, estimate, pictures, progress};
+use super::{End, Failure, Voice, accuracy, asked, complain, estimate, progress};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::fabric::LinkRole;
-use hayase::faults::part;
 use hayase::pattern::Order;
 use hayase::report::RankBy;
 use hayase::study::schedule::PlanOperation;
+use hayase::sweep::lists::{axes, faults, rejoined, title, vary};
 use hayase::sweep::{Axis, Point, Sweep, SweepError};
 use hayase::units::Bandwidth;
-use hayase_output::{csv, json, table};
+use hayase_output::{csv, deadlock, json, pictures, table};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -256,22 +255,6 @@ fn measured_by(args: &CompareArgs) -> String {
         ("--routing", args.routing.as_slice()),
     ];
     accuracy::words(args.scenario.as_deref(), &options)
-}
-
-/// Returns the failures to compare, and no failure as the reference. A comma within brackets, as in the name
-/// of a switch of a grid, is part of a name.
-fn faults(listed: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for text in listed {
-        let is_open = |text: &String| text.matches('(').count() > text.matches(')').count();
-        match all.last_mut() {
-            Some(last) if is_open(last) => *last += &format!(",{text}"),
-            _ => all.push(text.clone()),
-        }
-    }
-    let is_nothing = |text: &String| part(text) == Some(Ok(0.0));
-    let nothing = (!listed.is_empty() && !all.iter().any(is_nothing)).then(|| "0".to_owned());
-    nothing.into_iter().chain(all.iter().map(|text| text.trim().to_owned())).collect()
 }
 
 /// Returns the sweep that the arguments describe.

@@ -5,7 +5,6 @@ use std::num::NonZeroU32;
 
 use super::compare::CompareArgs;
 use super::files::names;
-use super::lists::rejoined;
 use super::options::{Offer, Writes};
 use super::scenario::CommonArgs;
 use super::schedule::end;
@@ -13,6 +12,7 @@ use super::{End, Failure, Voice, asked, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{OperationComparison, OperationRow};
 use hayase::study::schedule::{PlanOperation, Request, schedule};
+use hayase::sweep::lists::rejoined;
 use hayase::units::{Bytes, QuantityError, Time};
 use hayase_output::{csv, table};
 

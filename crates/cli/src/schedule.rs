@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::files::{kind_of, names};
 use super::options::{Offer, OutputArgs, PAGE, Writes};
 use super::scenario::SystemArgs;
-use super::{End, Failure, Voice, asked, complain, pictures, progress, typed};
+use super::{End, Failure, Voice, asked, complain, progress, typed};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span, failure};
 use hayase::ids::LinkId;
 use hayase::reading::csv::{Column, read};
@@ -20,7 +20,7 @@ use hayase::study::schedule::{Method, Plan, PlanOperation, Request, Schedule, cs
 use hayase::sweep::SweepError;
 use hayase::units::{Bytes, QuantityError, Time};
 use hayase_output::svg::{self, LinkLoad, Window};
-use hayase_output::{goal, json, msccl, table};
+use hayase_output::{goal, json, msccl, pictures, table};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,7 +10,6 @@ use serde_json::json;
 use super::files::{kind_of, names};
 use super::options::{Offer, OutputArgs};
 use super::play::Onlooker;
-use super::runner::Looking;
 use super::scenario::{FabricArgs, SetArgs};
 use super::seeds::seeds;
 use super::{End, Failure, Voice, asked, progress};
@@ -25,6 +24,7 @@ use hayase::steady::{BestThroughput, Steady, SteadyOptions, Throughput, Traffic,
 use hayase::system::{System, Target};
 use hayase::units::{Bandwidth, Time};
 use hayase_output::csv;
+use hayase_output::runner::Looking;
 use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed, percent};
 
 const EXAMPLES: &str = "\

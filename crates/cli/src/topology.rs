@@ -1,6 +1,7 @@
 //! `hayase topology`: lists, shows and compares fabrics.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 
@@ -8,13 +9,14 @@ use super::files::names;
 use super::listing::{ListArgs, Listing};
 use super::options::{Offer, OutputArgs};
 use super::scenario::{FabricArgs, TextArgs};
-use super::{End, Failure, Voice, pictures, progress, topology_compare};
+use super::{End, Failure, Voice, progress, topology_compare};
 use hayase::diagnostic::Invalid;
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::VertexId;
 use hayase::report::FaultsReport;
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, RoutedFabric};
+use hayase_output::svg::{self, FabricOptions};
 use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
 use hayase_output::{dot, fabric_csv, fabric_json};
 
@@ -124,7 +126,7 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
         || page,
         &(),
         &[
-            ("x.svg", &|w| pictures::fabric(fabric, named, w, voice)),
+            ("x.svg", &|w| draw(fabric, named, w, voice)),
             ("x.dot", &|w| w.write_all(dot::write(fabric).as_bytes())),
             ("x.json", &|w| fabric_json::write(fabric, w)),
             ("x.csv", &|w| fabric_csv::write(fabric, w)),
@@ -198,6 +200,16 @@ fn in_groups(fabric: &Fabric, groups: &[u32]) -> String {
         1 => format!("1 of {of} switches"),
         _ => format!("{} of {of} switches; {links} link{plural} from each to each other", grouped(count)),
     }
+}
+
+/// Draws a fabric with its name, if any; reports if parts are left out.
+fn draw(fabric: &Fabric, name: Option<&str>, w: &mut dyn Write, voice: Voice) -> io::Result<()> {
+    let options = FabricOptions { title: name.map(str::to_owned), ..FabricOptions::default() };
+    let drawing = svg::fabric(fabric, &options);
+    if let Some(note) = &drawing.note {
+        voice.hint(note);
+    }
+    w.write_all(drawing.svg.as_bytes())
 }
 
 /// Returns a table of the remaining links by role.

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::files::{names, note_input};
 use super::listing::Listing;
-use super::lists::rejoined;
 use super::options::{Offer, OutputArgs};
 use super::progress::{self, Meter};
 use super::scenario::TextArgs;
@@ -17,6 +16,7 @@ use hayase::scenario::Loader;
 use hayase::sweep::fabrics::{
     self, FabricFigures, Layout, Prices, Questions, SCHEMA, SIMULATED_SIZE, SIMULATED_WINDOW,
 };
+use hayase::sweep::lists::rejoined;
 use hayase::system::System;
 use hayase_output::{fabric_figures, svg};
 

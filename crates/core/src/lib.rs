@@ -3,6 +3,8 @@
 
 #[macro_use]
 extern crate hayase_forms;
+#[cfg(all(feature = "simulator", target_family = "wasm"))]
+extern crate hayase_zstd as zstd;
 
 pub mod atomic_file;
 #[doc(hidden)]

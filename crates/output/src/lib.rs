@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod csv;
+pub mod deadlock;
 mod distinct;
 pub mod dot;
 pub mod fabric_csv;
@@ -11,6 +12,9 @@ pub mod goal;
 pub mod json;
 pub mod msccl;
 pub mod page;
+pub mod pictures;
+pub mod runner;
+pub mod shown;
 pub mod svg;
 pub mod table;
 pub mod trace;

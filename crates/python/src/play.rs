@@ -11,7 +11,7 @@ use hayase::scenario::{Loaded, Scenario};
 use hayase::simulation::RunOptions;
 use hayase::sweep::Control;
 use hayase::units::Bytes;
-use hayase_cli::runner::{self, Answering, Reported, Told};
+use hayase_output::runner::{self, Answering, Reported, Told};
 use hayase_output::{columns, table as output};
 
 use crate::column::{Columns, Records, table};

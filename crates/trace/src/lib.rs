@@ -38,6 +38,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(target_family = "wasm")]
+extern crate hayase_zstd as zstd;
+
 mod call;
 pub mod callers;
 mod chunk;

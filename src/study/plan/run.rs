@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::base::wall_clock::Instant;
 use crate::diagnostic::Invalid;
 use crate::engine::{self, Watch};
 use crate::scenario::{Scenario, Variant};
@@ -174,7 +175,7 @@ struct Work<'a> {
     writer: Mutex<Writer>,
     /// Files of other processes, the time at which they were last examined, and the number of rows they had
     /// added by then.
-    others: Mutex<(OtherShards, std::time::Instant, u64)>,
+    others: Mutex<(OtherShards, Instant, u64)>,
     recent: Recent<'a>,
     runs: Runs<'a>,
     error: Mutex<Option<StoreError>>,

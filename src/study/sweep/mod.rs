@@ -8,6 +8,7 @@ mod axis;
 mod combine;
 pub mod fabrics;
 mod farm;
+pub mod lists;
 mod noise;
 mod seeds;
 pub mod variation;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hayase_advice::model::{Change, ScenarioChange};
 use hayase_advice_page::{Level, PageData};
+use hayase_output::runner::Answering;
 use hayase_trace::callers::CALLED_FROM;
 use serde_json::Value;
 
@@ -15,7 +16,6 @@ use super::files::{leave_out, names};
 use super::listing::Listing;
 use super::options::Offer;
 use super::progress::Stop;
-use super::runner::Answering;
 use super::{End, Failure, Voice, caveats, complain, interrupt, lines, work};
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;

@@ -6,12 +6,12 @@ use super::Onlooker;
 use crate::files::{leave_out, names};
 use crate::options::{Offer, OutputArgs};
 use crate::seeds::seeds;
-use crate::{End, Failure, Voice, complain, runner};
+use crate::{End, Failure, Voice, complain};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::report::FarmReport;
 use hayase::scenario::Farm;
 use hayase::sweep::not_done;
-use hayase_output::{csv, svg, table};
+use hayase_output::{csv, runner, svg, table};
 
 /// Output options of a master/slave prediction.
 pub const OFFER: Offer<&'static str> =

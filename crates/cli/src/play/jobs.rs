@@ -3,17 +3,17 @@
 use std::io::{self, Write};
 
 use super::streams::Stream;
-use super::{Asked, Filed, Played, TIMELINE};
+use super::{Asked, Filed};
 use crate::Failure;
 use crate::files::{Names, names};
 use crate::options::Format;
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
-use hayase::report::{JobsLink, JobsReport, Meta};
+use hayase::report::{JobsReport, Meta};
 use hayase::scenario::Scenario;
-use hayase::simulation::{JobsWork, Simulated};
-use hayase_output::table::{self, Answer};
-use hayase_output::{csv, svg};
+use hayase::simulation::JobsWork;
+use hayase_output::shown::{Played, Shown};
+use hayase_output::{csv, table};
 
 /// Word in names of files with the delays between jobs.
 pub const INTERFERENCE: &str = "interference";
@@ -57,51 +57,13 @@ impl Filed for JobsWork {
     }
 
     fn write(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
-        let &Played { scenario, outcome: run, report, window, .. } = played;
-        let picture = match name {
-            "x.csv" => return csv::jobs(report, w),
-            "links.csv" => return csv::job_links(&run.links, ranks(scenario.work()).map(|(name, _)| name), w),
-            "interference.csv" => return csv::interference(report, w),
-            "interference.svg" => svg::interference(report),
-            "x.svg" => svg::jobs(report),
-            "loads.svg" => {
-                let load =
-                    |link: &JobsLink| svg::LinkLoad { utilisation: link.utilisation, bytes: link.bytes, delay_s: 0.0 };
-                let loads: Vec<svg::LinkLoad> = run.links.iter().map(load).collect();
-                let Some(network) = scenario.network() else { return Ok(()) };
-                let makespan = table::seconds(report.head.makespan_s);
-                let subtitle = format!("{} jobs, makespan {makespan}", report.jobs.len());
-                svg::link_loads(&network.fabric, &loads, &report.fabric, &subtitle)
-            }
-            "timeline.svg" => {
-                let jobs: Vec<(&str, u32)> = ranks(scenario.work()).collect();
-                let sent = svg::Sent {
-                    messages: &played.messages,
-                    ranks: jobs.iter().map(|(_, ranks)| ranks).sum(),
-                    makespan_s: report.head.makespan_s,
-                    history: None,
-                    path: &[],
-                    jobs: &jobs,
-                    window,
-                };
-                svg::timeline(&sent, &Self::title(report))
-            }
-            _ => return Ok(()),
-        };
-        w.write_all(picture.as_bytes())
-    }
-
-    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
-        let has_messages = scenario.work().messages() <= TIMELINE;
-        ["x.svg", "loads.svg"].into_iter().chain(has_messages.then_some("timeline.svg")).collect()
-    }
-
-    fn title(report: &JobsReport) -> String {
-        format!("{} jobs on {}", report.jobs.len(), report.fabric)
-    }
-
-    fn table(report: &JobsReport) -> Answer {
-        table::jobs(report)
+        let &Played { scenario, outcome: run, report, .. } = played;
+        match name {
+            "x.csv" => csv::jobs(report, w),
+            "links.csv" => csv::job_links(&run.links, ranks(scenario.work()).map(|(name, _)| name), w),
+            "interference.csv" => csv::interference(report, w),
+            _ => Self::draw(played, name, w),
+        }
     }
 
     fn csv(report: &JobsReport, w: &mut dyn Write) -> io::Result<()> {

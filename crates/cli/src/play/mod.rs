@@ -16,10 +16,9 @@ use std::time::Instant;
 use super::files::{Names, leave_out};
 use super::options::{self, Offer, OutputArgs, PAGE, page, picture};
 use super::progress::{self, RunMonitor};
-use super::runner::{self, Answering, Looking, ReportOf, Reported, Told};
 use super::seeds::{SeedsArgs, seeds};
 use super::window::WindowArgs;
-use super::{End, Failure, Voice, accuracy, complain, interrupt, pictures};
+use super::{End, Failure, Voice, accuracy, complain, interrupt};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
 use hayase::engine::Watch;
@@ -33,22 +32,21 @@ use hayase::simulation::RunOptions;
 use hayase::sweep::Control;
 use hayase::system::System;
 use hayase::units::{Bytes, Time};
+use hayase_output::runner::{self, Looking, ReportOf, Reported, Told};
+use hayase_output::shown::{Played, Shown, TIMELINE};
 use hayase_output::svg::Window;
-use hayase_output::table::{self, Answer};
-use hayase_output::{csv, json};
+use hayase_output::table;
+use hayase_output::{csv, json, pictures};
 use streams::Stream;
 
 pub use farm::{OFFER as FARM, play_farm};
 pub use jobs::INTERFERENCE;
 
-/// Largest number of messages in a timeline: more cannot be told apart, and all are kept until the end.
-const TIMELINE: u64 = 100_000;
-
 /// Files that are written during a run.
 const STREAMS: [&str; 3] = ["messages.csv", "activities.csv", "trace.json"];
 
 /// Work with files that show its run.
-pub trait Filed: Answering {
+pub trait Filed: Shown {
     /// Names of its output files.
     const NAMES: Names<&'static str>;
     /// `Ok` if it prints CSV, else the advice for the user.
@@ -75,15 +73,6 @@ pub trait Filed: Answering {
     /// # Errors
     /// Fails if the file cannot be written.
     fn write(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()>;
-
-    /// Returns the names of the pictures on a page of this scenario's run.
-    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str>;
-
-    /// Returns the title of pictures.
-    fn title(report: &ReportOf<Self>) -> String;
-
-    /// Returns the answer for a terminal.
-    fn table(report: &ReportOf<Self>) -> Answer;
 
     /// Writes the answer as CSV, if it is one table.
     ///
@@ -161,17 +150,6 @@ impl<'a> Asked<'a> {
         self.out.check(&W::offer(self.verb))?;
         Ok(self.window.window(self.file::<W>("timeline.svg").is_some())?)
     }
-}
-
-/// Finished run with its observations.
-pub struct Played<'a, W: Answering> {
-    scenario: &'a Scenario<W>,
-    outcome: &'a W::Outcome,
-    report: &'a ReportOf<W>,
-    /// All messages if there is a timeline, at most one more than it can show.
-    messages: Vec<MessageRecord>,
-    matrix: Matrix,
-    window: Window,
 }
 
 /// Progress display of runs, which also stops runs whose output has failed.

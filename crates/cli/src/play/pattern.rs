@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::streams::Stream;
-use super::{Asked, Filed, Played, TIMELINE, took};
+use super::{Asked, Filed, took};
 use crate::files::{Names, names};
-use crate::{Failure, estimate, pictures};
+use crate::{Failure, estimate};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
 use hayase::ids::{NodeId, RankId};
@@ -15,7 +15,8 @@ use hayase::report::{Meta, Report};
 use hayase::scenario::Scenario;
 use hayase::simulation::{PatternOutcome, PatternWork, Simulated};
 use hayase_output::csv;
-use hayase_output::table::{self, Answer};
+use hayase_output::shown::{Played, Shown, TIMELINE};
+use hayase_output::table;
 
 impl Filed for PatternWork {
     const NAMES: Names<&'static str> = names![
@@ -69,14 +70,9 @@ impl Filed for PatternWork {
     }
 
     fn write(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
-        let &Played { scenario, outcome: run, report, window, .. } = played;
+        let &Played { scenario, outcome: run, report, .. } = played;
         match (name, scenario.network()) {
             ("links.csv", _) => csv::links(run.links.iter(), w),
-            ("x.svg", Some(network)) => pictures::loads(&network.fabric, &run.links, &report.workload, &report.head, w),
-            ("links.svg", Some(network)) => {
-                pictures::series(&network.fabric, &run.links, &report.workload, report.head.makespan_s, w)
-            }
-            ("timeline.svg", _) => pictures::timeline(&played.messages, scenario.work(), run, window, w),
             ("ranks.csv", _) => {
                 let known = run.history.is_some();
                 let (ranks, late) = report.ranks.as_ref().map_or((&[][..], &[][..]), |of| (&of.ranks, &of.late));
@@ -85,21 +81,8 @@ impl Filed for PatternWork {
             ("rankfile=FILE", Some(network)) => rank_file(network, &numbering(scenario).unwrap_or_default(), w),
             ("hostfile=FILE", Some(network)) => host_file(network, &numbering(scenario).unwrap_or_default(), w),
             ("path.csv", _) => csv::path(run.path.as_deref().unwrap_or_default(), w),
-            _ => Ok(()),
+            _ => Self::draw(played, name, w),
         }
-    }
-
-    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
-        let has_messages = scenario.work().messages() <= TIMELINE && scenario.system().estimate().is_none();
-        ["x.svg", "links.svg"].into_iter().chain(has_messages.then_some("timeline.svg")).collect()
-    }
-
-    fn title(report: &Report) -> String {
-        format!("{} on {}", report.workload, report.fabric)
-    }
-
-    fn table(report: &Report) -> Answer {
-        table::run(report)
     }
 
     fn say(_: &Scenario<Self>, outcome: &PatternOutcome, asked: &Asked<'_>) {

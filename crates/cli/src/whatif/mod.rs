@@ -6,7 +6,7 @@ mod vary;
 
 use super::files::{self, outputs};
 use super::options::{self, Offer};
-use super::{End, Failure, Voice, complain, deadlock, extension, progress, work};
+use super::{End, Failure, Voice, complain, extension, progress, work};
 use args::WhatIfArgs;
 use hayase::diagnostic::{failure, file_names};
 use hayase::report::Status;
@@ -16,7 +16,7 @@ use hayase::simulation::Work;
 use hayase::sweep::not_done;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
 use hayase_output::page::PagePicture;
-use hayase_output::{csv, json, svg, table};
+use hayase_output::{csv, deadlock, json, svg, table};
 
 outputs! {
     /// Content of an output file, by its name.

@@ -1,11 +1,11 @@
-//! Runner of scenarios, for the command line and for Python. It completes an answer with further seeds, the
+//! Runner of scenarios, for the command line, Python and the playground. It completes an answer with further seeds, the
 //! cost of slow ranks, the known accuracy and the reason of a deadlock.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::deadlock;
+use crate::deadlock;
 use hayase::diagnostic::Invalid;
 use hayase::engine::Watch;
 use hayase::program::Program;

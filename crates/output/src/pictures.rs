@@ -2,24 +2,17 @@
 
 use std::io::{self, Write};
 
-use super::Voice;
 use hayase::fabric::Fabric;
 use hayase::report::{Comparison, Estimated, Head, MessageRecord, NoiseReport};
 use hayase::simulation::{LinkUses, PatternOutcome, PatternWork};
-use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
-use hayase_output::table;
 
-/// Draws a fabric with its name, if any; reports if parts are left out.
-pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voice) -> io::Result<()> {
-    let options = FabricOptions { title: name.map(str::to_owned), ..FabricOptions::default() };
-    let drawing = svg::fabric(fabric, &options);
-    if let Some(note) = &drawing.note {
-        voice.hint(note);
-    }
-    w.write_all(drawing.svg.as_bytes())
-}
+use crate::svg::{self, LinkLoad, Window};
+use crate::table;
 
 /// Draws the load of each link in a run.
+///
+/// # Errors
+/// Fails if the writer fails.
 pub fn loads(fabric: &Fabric, links: &LinkUses, work: &str, head: &Head, mut w: impl Write) -> io::Result<()> {
     let loads: Vec<LinkLoad> = links.iter().map(|link| LinkLoad::from(&link)).collect();
     let mut subtitle = format!("{work}, makespan {}", table::seconds(head.makespan_s));
@@ -32,12 +25,18 @@ pub fn loads(fabric: &Fabric, links: &LinkUses, work: &str, head: &Head, mut w: 
 }
 
 /// Draws the load of links over time.
+///
+/// # Errors
+/// Fails if the writer fails.
 pub fn series(fabric: &Fabric, links: &LinkUses, work: &str, makespan_s: f64, mut w: impl Write) -> io::Result<()> {
     let subtitle = format!("{work}, makespan {}", table::seconds(makespan_s));
     w.write_all(svg::link_series(fabric, links, &fabric.to_string(), &subtitle).as_bytes())
 }
 
 /// Draws the timeline of a run: messages, computation and waiting.
+///
+/// # Errors
+/// Fails if the writer fails.
 pub fn timeline(
     records: &[MessageRecord],
     work: &PatternWork,
@@ -60,6 +59,9 @@ pub fn timeline(
 }
 
 /// Draws a comparison as a chart; for jobs, each beside the others and alone.
+///
+/// # Errors
+/// Fails if the writer fails.
 pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
     let of_jobs = !comparison.rows.is_empty() && comparison.rows.iter().all(|row| !row.jobs.is_empty());
     let picture = if of_jobs { svg::compared_jobs(comparison) } else { svg::comparison(comparison) };
@@ -67,11 +69,17 @@ pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> 
 }
 
 /// Draws the slowdown of runs with failures.
+///
+/// # Errors
+/// Fails if the writer fails.
 pub fn faults(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::faults(comparison).as_bytes())
 }
 
 /// Draws the propagation of the delay of slow ranks.
+///
+/// # Errors
+/// Fails if the writer fails.
 pub fn noise(noise: &NoiseReport, title: &str, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::noise(noise, title).as_bytes())
 }

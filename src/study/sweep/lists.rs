@@ -1,10 +1,14 @@
-//! Lists on the command line: values separated by commas.
+//! Lists in texts, as on the command line: values separated by commas.
 
 use std::path::Path;
 
-use hayase::sweep::Axis;
+use super::axis::Axis;
+use crate::faults::part;
 
 /// Parses `KEY=a,b,c`.
+///
+/// # Errors
+/// The text is not a key with its values.
 pub fn vary(text: &str) -> Result<(String, Vec<String>), String> {
     let values = text.split_once('=').map(|(key, values)| (key.trim(), listed(values)));
     let Some((key, values)) = values else { return Err("a key and its values are expected: KEY=a,b,c".to_owned()) };
@@ -54,9 +58,25 @@ pub fn rejoined(parts: &[String]) -> Vec<String> {
     names
 }
 
+/// Returns the failures to compare, and no failure as the reference. A comma within brackets, as in the name
+/// of a switch of a grid, is part of a name.
+pub fn faults(listed: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for text in listed {
+        let is_open = |text: &String| text.matches('(').count() > text.matches(')').count();
+        match all.last_mut() {
+            Some(last) if is_open(last) => *last += &format!(",{text}"),
+            _ => all.push(text.clone()),
+        }
+    }
+    let is_nothing = |text: &String| part(text) == Some(Ok(0.0));
+    let nothing = (!listed.is_empty() && !all.iter().any(is_nothing)).then(|| "0".to_owned());
+    nothing.into_iter().chain(all.iter().map(|text| text.trim().to_owned())).collect()
+}
+
 /// Returns the axes of a grid: those with options of their own, other keys, and the patterns.
-pub fn axes<const N: usize>(
-    listed: [(Axis, &[String]); N],
+pub fn axes<'a>(
+    listed: impl IntoIterator<Item = (Axis, &'a [String])>,
     vary: &[(String, Vec<String>)],
     patterns: &[String],
 ) -> Vec<(Axis, Vec<String>)> {

@@ -3,7 +3,8 @@
 use hayase::ids::RankId;
 use hayase::report::{FaultsReport, Gridlock, Stopped};
 use hayase::workload::Blocked;
-use hayase_output::table::{self, Grid, printable};
+
+use crate::table::{self, Grid, printable};
 
 /// Largest number of ranks shown.
 const MOST: usize = 20;

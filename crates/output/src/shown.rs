@@ -1,0 +1,233 @@
+//! Runs as a page shows them: tables and pictures of each kind of work.
+
+use std::io::{self, Write};
+
+use hayase::player::Transfer;
+use hayase::record::Matrix;
+use hayase::report::replay::ReplayReport;
+use hayase::report::{JobsLink, JobsReport, MessageRecord, Report, Status};
+use hayase::scenario::Scenario;
+use hayase::simulation::{JobsWork, KEPT, KEPT_RANKS, PatternWork, ProgramOutcome, ProgramWork, RunOptions, Simulated};
+use hayase::units::Bytes;
+
+use crate::page::{self, Page, PagePicture};
+use crate::runner::{Answering, Looking, ReportOf, Told, answer};
+use crate::table::{self, Answer};
+use crate::{pictures, svg};
+
+/// Largest number of messages in a timeline: more cannot be told apart, and all are kept until the end.
+pub const TIMELINE: u64 = 100_000;
+
+/// Finished run with its observations.
+pub struct Played<'a, W: Answering> {
+    /// The scenario.
+    pub scenario: &'a Scenario<W>,
+    /// Outcome of the run.
+    pub outcome: &'a W::Outcome,
+    /// Report of the run.
+    pub report: &'a ReportOf<W>,
+    /// All messages if there is a timeline, at most one more than it can show.
+    pub messages: Vec<MessageRecord>,
+    /// Messages between ranks, if counted.
+    pub matrix: Matrix,
+    /// Part of the run that a timeline shows.
+    pub window: svg::Window,
+}
+
+/// Work with tables and pictures of its run.
+pub trait Shown: Answering {
+    /// Returns the names of the pictures on a page of this scenario's run.
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str>;
+
+    /// Draws a picture; nothing is written for a name that this work has not.
+    ///
+    /// # Errors
+    /// Fails if the writer fails.
+    fn draw(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()>;
+
+    /// Returns the title of pictures.
+    fn title(report: &ReportOf<Self>) -> String;
+
+    /// Returns the answer for a terminal.
+    fn table(report: &ReportOf<Self>) -> Answer;
+}
+
+/// Runs a scenario with these seeds and writes its page as `-o x.html` does, with `more` pictures. `command` repeats
+/// the run. Returns the outcome.
+///
+/// # Errors
+/// Fails if the scenario cannot be built with one of the seeds, or the page cannot be written.
+pub fn write_page<W: Shown>(
+    scenario: &Scenario<W>,
+    seeds: &[u64],
+    more: &[&'static str],
+    command: &str,
+    looking: &impl Looking,
+    w: &mut dyn Write,
+) -> Result<W::Outcome, Box<dyn std::error::Error>> {
+    let shown: Vec<&str> = W::pictures(scenario).into_iter().chain(more.iter().copied()).collect();
+    let wants = |name: &str| shown.contains(&name);
+    let transfers = scenario.work().program().is_some();
+    let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
+    let mut on_message = |message: &MessageRecord| {
+        if messages.len() as u64 <= TIMELINE {
+            messages.push(*message);
+        }
+    };
+    let mut on_transfer = |transfer: &Transfer| matrix.add(transfer);
+    let outcome = answer(scenario, seeds, looking, |watch| {
+        scenario.run(RunOptions {
+            on_message: if !transfers && wants("timeline.svg") { Some(&mut on_message) } else { None },
+            on_transfer: if transfers && wants("matrix.svg") { Some(&mut on_transfer) } else { None },
+            watch: Some(watch),
+            ..scenario.work().observed(&wants)
+        })
+    })?;
+    let report = outcome.report();
+    let played = Played { scenario, outcome: &outcome, report, messages, matrix, window: svg::Window::default() };
+    let is_complete = W::summary(&outcome).status == Status::Complete;
+    let draw = |name: &&str| {
+        let mut svg = Vec::new();
+        W::draw(&played, name, &mut svg)?;
+        Ok(PagePicture::new(name, String::from_utf8_lossy(&svg)))
+    };
+    let pictures = shown.iter().filter(|_| is_complete).map(draw).collect::<io::Result<Vec<_>>>()?;
+    let (title, answer) = (W::title(report), W::table(report));
+    page::write(&Page { title: &title, answer: &answer, pictures: &pictures, command }, report, w)?;
+    Ok(outcome)
+}
+
+impl Shown for PatternWork {
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
+        let has_messages = scenario.work().messages() <= TIMELINE && scenario.system().estimate().is_none();
+        ["x.svg", "links.svg"].into_iter().chain(has_messages.then_some("timeline.svg")).collect()
+    }
+
+    fn draw(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
+        let &Played { scenario, outcome: run, report, window, .. } = played;
+        match (name, scenario.network()) {
+            ("x.svg", Some(network)) => pictures::loads(&network.fabric, &run.links, &report.workload, &report.head, w),
+            ("links.svg", Some(network)) => {
+                pictures::series(&network.fabric, &run.links, &report.workload, report.head.makespan_s, w)
+            }
+            ("timeline.svg", _) => pictures::timeline(&played.messages, scenario.work(), run, window, w),
+            _ => Ok(()),
+        }
+    }
+
+    fn title(report: &Report) -> String {
+        format!("{} on {}", report.workload, report.fabric)
+    }
+
+    fn table(report: &Report) -> Answer {
+        table::run(report)
+    }
+}
+
+/// Describes the system on which a program was replayed.
+fn played_on(report: &ReplayReport) -> String {
+    format!("nodes {}; network: {}", report.node, report.network)
+}
+
+impl Shown for ProgramWork {
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
+        let has_history = scenario.work().messages() <= KEPT as u64 && scenario.work().ranks() <= KEPT_RANKS;
+        let of_links = scenario.system().network().filter(|_| has_history).map(|_| ["loads.svg", "links.svg"]);
+        let of_ranks = has_history.then_some("timeline.svg").into_iter().chain(["breakdown.svg", "matrix.svg"]);
+        of_ranks.chain(of_links.into_iter().flatten()).collect()
+    }
+
+    fn draw(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
+        let &Played { scenario, outcome, report, ref matrix, window, .. } = played;
+        let ProgramOutcome { history, path, regions, .. } = outcome;
+        let (path, ranks) = (path.as_deref().unwrap_or_default(), report.ranks.len() as u32);
+        let picture = match name {
+            "links.svg" | "loads.svg" => {
+                let Some(network) = scenario.system().network() else { return Ok(()) };
+                let (fabric, head) = (&network.fabric, &report.head);
+                return match name {
+                    "links.svg" => pictures::series(fabric, &outcome.links, &report.program, head.makespan_s, w),
+                    _ => pictures::loads(fabric, &outcome.links, &report.program, head, w),
+                };
+            }
+            "matrix.svg" => {
+                let messages = table::count(report.head.messages, "message", "messages");
+                svg::matrix(matrix, ranks, &report.program, &format!("{messages}, {}", Bytes(report.head.bytes)))
+            }
+            "breakdown.svg" => {
+                let region = report.region.as_ref().map_or(String::new(), |region| format!(" (region {region})"));
+                svg::breakdown(&report.ranks, &format!("{}{region}", report.program), &played_on(report))
+            }
+            "timeline.svg" => {
+                let Some(history) = history else { return Ok(()) };
+                let names = &scenario.work().program.regions;
+                let named = report.regions.iter().filter_map(|region| {
+                    let number = names.iter().position(|name| **name == *region.name)?;
+                    Some((region.name.as_str(), regions.get(number)?.spans.as_slice()))
+                });
+                let regions: Vec<svg::Region<'_>> = named.collect();
+                let makespan_s = report.head.makespan_s;
+                let played = svg::Played { history, path, ranks, makespan_s, regions: &regions, window };
+                svg::replay(&played, &report.program, &played_on(report))
+            }
+            _ => return Ok(()),
+        };
+        w.write_all(picture.as_bytes())
+    }
+
+    fn title(report: &ReplayReport) -> String {
+        format!("{}; {}", report.program, played_on(report))
+    }
+
+    fn table(report: &ReplayReport) -> Answer {
+        table::replay(report)
+    }
+}
+
+impl Shown for JobsWork {
+    fn pictures(scenario: &Scenario<Self>) -> Vec<&'static str> {
+        let has_messages = scenario.work().messages() <= TIMELINE;
+        ["x.svg", "loads.svg"].into_iter().chain(has_messages.then_some("timeline.svg")).collect()
+    }
+
+    fn draw(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()> {
+        let &Played { scenario, outcome: run, report, window, .. } = played;
+        let picture = match name {
+            "interference.svg" => svg::interference(report),
+            "x.svg" => svg::jobs(report),
+            "loads.svg" => {
+                let load =
+                    |link: &JobsLink| svg::LinkLoad { utilisation: link.utilisation, bytes: link.bytes, delay_s: 0.0 };
+                let loads: Vec<svg::LinkLoad> = run.links.iter().map(load).collect();
+                let Some(network) = scenario.network() else { return Ok(()) };
+                let makespan = table::seconds(report.head.makespan_s);
+                let subtitle = format!("{} jobs, makespan {makespan}", report.jobs.len());
+                svg::link_loads(&network.fabric, &loads, &report.fabric, &subtitle)
+            }
+            "timeline.svg" => {
+                let jobs = scenario.work().jobs.iter().map(|job| (job.name.as_str(), job.task.ranks()));
+                let jobs: Vec<(&str, u32)> = jobs.collect();
+                let sent = svg::Sent {
+                    messages: &played.messages,
+                    ranks: jobs.iter().map(|(_, ranks)| ranks).sum(),
+                    makespan_s: report.head.makespan_s,
+                    history: None,
+                    path: &[],
+                    jobs: &jobs,
+                    window,
+                };
+                svg::timeline(&sent, &Self::title(report))
+            }
+            _ => return Ok(()),
+        };
+        w.write_all(picture.as_bytes())
+    }
+
+    fn title(report: &JobsReport) -> String {
+        format!("{} jobs on {}", report.jobs.len(), report.fabric)
+    }
+
+    fn table(report: &JobsReport) -> Answer {
+        table::jobs(report)
+    }
+}
