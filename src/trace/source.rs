@@ -8,7 +8,7 @@ use std::path::Path;
 use super::calls::{self, Calls};
 use super::integrity::{Integrity, IntegrityObserver};
 use super::to_program::ToProgram;
-use super::{chakra, dumpi, goal, npb, simai, time_independent};
+use super::{chakra, dumpi, goal, npb, paraver, simai, time_independent};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::program::Program;
 use crate::program::caveats::Caveats;
@@ -37,6 +37,8 @@ pub enum Format {
     SimAi,
     /// DUMPI traces, a file a rank.
     Dumpi,
+    /// Traces of Paraver.
+    Paraver,
 }
 
 impl Format {
@@ -51,6 +53,9 @@ impl Format {
         }
         if head.starts_with(&dumpi::MAGIC) {
             return Some(Self::Dumpi);
+        }
+        if head.starts_with(paraver::SIGNATURE) {
+            return Some(Self::Paraver);
         }
         if head.starts_with(npb::SIGNATURE) {
             return Some(Self::Npb);
@@ -82,6 +87,7 @@ impl Format {
             "tsv" => Some(Self::Npb),
             chakra::files::EXTENSION => Some(Self::Chakra),
             dumpi::files::EXTENSION => Some(Self::Dumpi),
+            "prv" => Some(Self::Paraver),
             "txt" | "ti" | "trace" => Some(Self::TimeIndependent),
             _ => None,
         }
@@ -148,7 +154,7 @@ impl<'a> Trace<'a> {
         let format = Format::of_content(&head).or_else(|| Format::of_name(&resolved)).ok_or_else(|| {
             Diagnostic::new("unknown-format", format!("`{name}` is a trace in no format that is known"))
                 .at_value(path)
-                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et), workloads of SimAI and DUMPI traces (.meta, -RANK.bin)")
+                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et), workloads of SimAI, DUMPI traces (.meta, -RANK.bin) and traces of Paraver (.prv)")
         })?;
         if format == Format::Dumpi {
             return Self::open_dumpi(sources, path, name);
@@ -289,6 +295,12 @@ impl<'a> Trace<'a> {
                     }
                 }
             }
+            Format::Paraver => {
+                let integrity = &mut *self.integrity.borrow_mut();
+                *integrity = Integrity::default();
+                let input = self.open_file(&self.files[0]).map_err(|diagnostic| vec![diagnostic])?;
+                paraver::read(input, options.truncated, &mut IntegrityObserver { calls, integrity })?;
+            }
             Format::Dumpi => {
                 let integrity = &mut *self.integrity.borrow_mut();
                 *integrity = Integrity::default();
@@ -328,7 +340,7 @@ impl<'a> Trace<'a> {
             Format::GoalBinary => goal::read_binary(input()?),
             Format::Chakra => self.nodes(options.nodes),
             Format::SimAi => simai::read(input()?, options.nodes.ranks),
-            Format::Hayase | Format::Npb | Format::TimeIndependent | Format::Dumpi => {
+            Format::Hayase | Format::Npb | Format::TimeIndependent | Format::Dumpi | Format::Paraver => {
                 let unit = match self.format {
                     Format::Hayase => "event",
                     Format::Dumpi => "byte",

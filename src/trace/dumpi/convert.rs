@@ -18,6 +18,8 @@ const OPS: &str = "- max min sum prod land band lor bor lxor bxor minloc maxloc 
 /// Peer of a receive from any source, and tag of one with any tag.
 const ANY: i32 = -1;
 
+/// First id of the sides of inter-communicators.
+const LOCAL_SIDES: u64 = 1 << 40;
 /// Number of all requests for files.
 const FILE: u64 = 0;
 
@@ -38,8 +40,9 @@ struct Receive {
     tag: i32,
     /// Room for the message \[B\].
     room: u64,
-    /// Number of possible senders.
+    /// Number of possible senders, and the rank of the first.
     senders: usize,
+    offset: i32,
 }
 
 /// A communicator of the rank.
@@ -50,6 +53,10 @@ struct Comm {
     /// Number of possible partners.
     peers: usize,
     is_inter: bool,
+    /// Rank of the first partner. An inter-communicator is one of both sides, for its messages.
+    offset: i32,
+    /// Index of the own side of an inter-communicator.
+    local: u32,
 }
 
 /// State of a rank.
@@ -89,7 +96,7 @@ impl<'a> Converter<'a> {
         (known, made): (&'a [Known], &'a Made),
         results: Results,
     ) -> Self {
-        let world = Comm { index: 0, peers: known[0].members.len(), is_inter: false };
+        let world = Comm { index: 0, peers: known[0].members.len(), is_inter: false, offset: 0, local: 0 };
         Self {
             rank,
             clock,
@@ -199,18 +206,31 @@ impl<'a> Converter<'a> {
 
     /// Tells the members of a communicator, which gets the next index.
     fn announce(&mut self, number: i32, known: Option<usize>, at: usize, calls: &mut impl Calls) -> Result<(), Fault> {
+        let mut pass = |index: u32, communicator: &Communicator| {
+            let passed = calls.item(self.rank, at as u64, Item::Communicator(index, communicator));
+            passed.map_err(|wrong| Fault { code: wrong.code, at, what: wrong.message })
+        };
         let index = self.next_comm;
-        self.next_comm += 1;
-        let (mut comm, mut communicator) = (Comm { index, peers: 0, is_inter: false }, Communicator::default());
+        let mut comm = Comm { index, peers: 0, is_inter: false, offset: 0, local: 0 };
+        let mut communicator = Communicator::default();
         if let Some(known_at) = known {
             let Known { id, members, remote, .. } = &self.known[known_at];
-            comm.is_inter = !remote.is_empty();
-            comm.peers = if comm.is_inter { remote.len() } else { members.len() };
-            communicator = Communicator { id: *id, members: members.to_vec(), remote: remote.to_vec() };
+            communicator = Communicator { id: *id, members: members.to_vec(), remote: Vec::new() };
+            comm.peers = if remote.is_empty() { members.len() } else { remote.len() };
+            if !remote.is_empty() {
+                (comm.is_inter, comm.local) = (true, index + 1);
+                let id = LOCAL_SIDES | known_at as u64;
+                pass(comm.local, &Communicator { id, ..communicator.clone() })?;
+                // Both sides have the same order: that of their first members.
+                let (low, high) = if members.first() < remote.first() { (members, remote) } else { (remote, members) };
+                communicator.members = low.iter().chain(high.iter()).copied().collect();
+                comm.offset = if std::ptr::eq(low, members) { low.len() as i32 } else { 0 };
+            }
         }
+        pass(index, &communicator)?;
+        self.next_comm = index.max(comm.local) + 1;
         self.comms.insert(number, comm);
-        let passed = calls.item(self.rank, at as u64, Item::Communicator(index, &communicator));
-        passed.map_err(|wrong| Fault { code: wrong.code, at, what: wrong.message })
+        Ok(())
     }
 
     /// Returns a communicator by its number in the format. One that no call has made gets an index without
@@ -220,10 +240,11 @@ impl<'a> Converter<'a> {
             self.announce(number, Some(self.rank as usize + 1), at, calls)?;
         }
         let next = self.next_comm;
-        let comm = *self.comms.entry(number).or_insert(Comm { index: next, peers: 0, is_inter: false });
+        let comm =
+            *self.comms.entry(number).or_insert(Comm { index: next, peers: 0, is_inter: false, offset: 0, local: 0 });
         self.next_comm += u32::from(comm.index == next);
         event.comm = comm.index;
-        if comm.is_inter {
+        if comm.is_inter && event.call.kind() == CallKind::Collective {
             event.flags = event.flags.and(Flags::INTER);
         }
         Ok(comm)
@@ -256,7 +277,8 @@ impl<'a> Converter<'a> {
 
     /// Sets source, tag and size of a receive, from its result if there is one.
     fn received(event: &mut Event, receive: Receive, status: Option<Status>) -> (i32, i32, u64) {
-        let Receive { source, tag, room, senders } = receive;
+        let Receive { source, tag, room, senders, offset } = receive;
+        let shifted = |source: i32| if source < 0 { Event::NOBODY } else { source.saturating_add(offset) };
         let given = status;
         // A result that the program ignored may hold anything.
         let status = status.filter(|status| {
@@ -276,10 +298,10 @@ impl<'a> Converter<'a> {
             flag(Flags::ANY_TAG);
         }
         match status {
-            Some(status) => (status.source, if tag == ANY { status.tag } else { tag }, status.bytes as u64),
+            Some(status) => (shifted(status.source), if tag == ANY { status.tag } else { tag }, status.bytes as u64),
             None => {
                 flag(Flags::CAPACITY);
-                (source.max(Event::NOBODY), tag, room)
+                (shifted(source), tag, room)
             }
         }
     }
@@ -287,11 +309,17 @@ impl<'a> Converter<'a> {
     /// Sets the arguments of a call.
     fn fill(&mut self, record: &Record, event: &mut Event, calls: &mut impl Calls) -> Result<(), Fault> {
         let (n, at) = (&record.numbers, record.at);
-        let peer = |dest: i32| if dest < 0 { Event::PROC_NULL } else { dest };
+        let peer = |comm: Comm, dest: i32| match dest {
+            dest if dest < 0 => Ok(Event::PROC_NULL),
+            dest if comm.is_inter && dest as usize >= comm.peers => {
+                fault(at, format!("there is no rank {dest} on the other side, which has {} ranks", comm.peers))
+            }
+            dest => Ok(dest.saturating_add(comm.offset)),
+        };
         match event.call.kind() {
             CallKind::Send | CallKind::Isend | CallKind::SendInit => {
-                self.comm(n[4], event, at, calls)?;
-                (event.peer, event.tag, event.bytes) = (peer(n[2]), n[3], self.bytes(record, n[0], n[1])?);
+                let comm = self.comm(n[4], event, at, calls)?;
+                (event.peer, event.tag, event.bytes) = (peer(comm, n[2])?, n[3], self.bytes(record, n[0], n[1])?);
                 self.element(event, n[1]);
                 if event.call.makes_request() {
                     let is_persistent = event.call.kind() == CallKind::SendInit;
@@ -299,8 +327,9 @@ impl<'a> Converter<'a> {
                 }
             }
             CallKind::Recv | CallKind::Irecv | CallKind::RecvInit => {
-                let senders = self.comm(n[4], event, at, calls)?.peers;
-                let receive = Receive { source: n[2], tag: n[3], room: self.bytes(record, n[0], n[1])?, senders };
+                let Comm { peers: senders, offset, .. } = self.comm(n[4], event, at, calls)?;
+                let receive =
+                    Receive { source: n[2], tag: n[3], room: self.bytes(record, n[0], n[1])?, senders, offset };
                 self.element(event, n[1]);
                 let mut status = record.statuses.first().copied();
                 if event.call.makes_request() {
@@ -314,18 +343,24 @@ impl<'a> Converter<'a> {
                 let replaces = event.call == Call::SendrecvReplace;
                 let (room, source, tag, comm) =
                     if replaces { ((n[0], n[1]), n[4], n[5], n[6]) } else { ((n[4], n[5]), n[6], n[7], n[8]) };
-                let senders = self.comm(comm, event, at, calls)?.peers;
-                (event.peer, event.tag, event.bytes) = (peer(n[2]), n[3], self.bytes(record, n[0], n[1])?);
+                let comm = self.comm(comm, event, at, calls)?;
+                (event.peer, event.tag, event.bytes) = (peer(comm, n[2])?, n[3], self.bytes(record, n[0], n[1])?);
                 self.element(event, n[1]);
-                let receive = Receive { source, tag, room: self.bytes(record, room.0, room.1)?, senders };
+                let receive = Receive {
+                    source,
+                    tag,
+                    room: self.bytes(record, room.0, room.1)?,
+                    senders: comm.peers,
+                    offset: comm.offset,
+                };
                 let status = record.statuses.first().copied();
                 (event.peer2, event.tag2, event.bytes2) = Self::received(event, receive, status);
                 // The flag would be that of the message sent, too.
                 event.flags = Flags(event.flags.0 & !Flags::CAPACITY.0);
             }
             CallKind::Probe | CallKind::Iprobe => {
-                let senders = self.comm(n[2], event, at, calls)?.peers;
-                let receive = Receive { source: n[0], tag: n[1], room: u64::MAX, senders };
+                let Comm { peers: senders, offset, .. } = self.comm(n[2], event, at, calls)?;
+                let receive = Receive { source: n[0], tag: n[1], room: u64::MAX, senders, offset };
                 let status = record.statuses.first().copied();
                 (event.peer, event.tag, event.bytes) = Self::received(event, receive, status);
                 if event.flags.has(Flags::CAPACITY) {
@@ -359,7 +394,12 @@ impl<'a> Converter<'a> {
                     Call::GraphCreate | Call::CartSub => n[1],
                     _ => n[0],
                 };
-                self.comm(old, event, at, calls)?;
+                let comm = self.comm(old, event, at, calls)?;
+                // The sides of an inter-communicator wait each for itself.
+                if comm.is_inter {
+                    event.comm = comm.local;
+                    event.flags = Flags::default();
+                }
             }
             CallKind::Local if event.call == Call::CommFree => drop(self.comm(n[0], event, at, calls)?),
             CallKind::Local if event.call == Call::RequestFree => {

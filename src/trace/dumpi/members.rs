@@ -143,8 +143,8 @@ struct RankSteps {
 struct Resolver {
     ranks: Vec<RankSteps>,
     known: Vec<Known>,
-    /// Ranks that have come to a call on a communicator, each with its contribution.
-    waiting: FxHashMap<usize, BTreeMap<u32, (i32, Make)>>,
+    /// Ranks that have come to a call on a communicator, by its number, each with its contribution.
+    waiting: BTreeMap<u64, BTreeMap<u32, (i32, Make)>>,
     /// Local sides of inter-communicators that wait for the other: leaders of both, tag; the communicator.
     sides: BTreeMap<(u32, u32, i32), usize>,
     ready: Vec<u32>,
@@ -171,7 +171,7 @@ pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<Made>), Stri
     });
     let ranks: Vec<_> = ranks.collect();
     let ready = (0..count).rev().collect();
-    let mut all = Resolver { ranks, known, waiting: FxHashMap::default(), sides: BTreeMap::new(), ready, kept: 0 };
+    let mut all = Resolver { ranks, known, waiting: BTreeMap::new(), sides: BTreeMap::new(), ready, kept: 0 };
     while let Some(rank) = all.ready.pop() {
         all.advance(rank)?;
     }
@@ -215,9 +215,9 @@ impl Resolver {
                         rank.made.push(None);
                         continue;
                     };
-                    let waiting = self.waiting.entry(at).or_default();
+                    let Known { id, members, remote, .. } = &self.known[at];
+                    let waiting = self.waiting.entry(*id).or_default();
                     waiting.insert(me, (new, make));
-                    let Known { members, remote, .. } = &self.known[at];
                     if waiting.len() < members.len() + remote.len() {
                         return Ok(());
                     }
@@ -273,8 +273,8 @@ impl Resolver {
 
     /// Makes the communicators of a call to which all members have come.
     fn make(&mut self, at: usize) -> Result<(), String> {
-        let Some(waiting) = self.waiting.remove(&at) else { return Ok(()) };
         let old = self.known[at].clone();
+        let Some(waiting) = self.waiting.remove(&old.id) else { return Ok(()) };
         let kind = std::mem::discriminant(&waiting.values().next().map_or(Make::Dup, |(_, make)| make.clone()));
         if let Some((rank, _)) = waiting.iter().find(|(_, (_, make))| std::mem::discriminant(make) != kind) {
             let first = waiting.keys().next().copied().unwrap_or_default();
@@ -381,11 +381,11 @@ impl Resolver {
         let Some((here, there, tag)) = found else { return self.give(&waiting, Vec::new()) };
         let Some(side) = self.sides.remove(&(there, here, tag)) else {
             self.sides.insert((here, there, tag), at);
-            self.waiting.insert(at, waiting);
+            self.waiting.insert(old.id, waiting);
             return Ok(());
         };
         let members = self.known[side].members.clone();
-        let mut all = self.waiting.remove(&side).unwrap_or_default();
+        let mut all = self.waiting.remove(&self.known[side].id).unwrap_or_default();
         all.extend(waiting);
         let none: Rc<[i32]> = Rc::from([]);
         let here = (old.members.to_vec(), members.clone(), none.clone());
