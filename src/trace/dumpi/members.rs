@@ -57,8 +57,7 @@ pub(super) struct Steps {
     of: Vec<Step>,
 }
 
-/// Returns true if a record makes a communicator, also one with unknown members: the number is its own and the
-/// last among its numbers.
+/// Returns the number of the communicator that a record makes, also of one whose members remain unknown.
 pub(super) fn made_by(record: &Record) -> Option<i32> {
     let numbers = &record.numbers;
     match record.function.name {

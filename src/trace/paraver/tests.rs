@@ -24,7 +24,7 @@ const SENDRECV: u32 = 41;
 struct Text(String);
 
 impl Text {
-    /// Starts a trace of so many tasks, all in communicator 1, with `Init` and `Finalize`.
+    /// Starts a trace of tasks that are all in communicator 1, with the `Init` of each.
     fn new(tasks: u32) -> Self {
         let list: Vec<String> = (0..tasks).map(|_| "1:1".to_owned()).collect();
         let mut text =
