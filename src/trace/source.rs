@@ -346,6 +346,7 @@ impl<'a> Trace<'a> {
                     Format::Dumpi => "byte",
                     _ => "line",
                 };
+                self.dumpi.check(&self.name)?;
                 let mut program = prepare(ToProgram::new(&self.name, unit));
                 self.calls(options, &mut program)?;
                 Ok(program.finish()?.with_caveats(self.caveats()))

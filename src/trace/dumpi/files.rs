@@ -22,6 +22,19 @@ pub(in crate::trace) struct Ranks {
     pub count: u32,
 }
 
+impl Ranks {
+    /// Checks that every rank has a file. Members of communicators follow from the calls of all.
+    pub fn check(&self, name: &str) -> Result<(), Vec<Diagnostic>> {
+        let Some(first) = (0..self.count).zip(0..).find(|&(rank, at)| self.files.get(at).is_none_or(|of| of.0 != rank))
+        else {
+            return Ok(());
+        };
+        let (present, count) = (self.files.len(), self.count);
+        let message = format!("`{name}` has the calls of {present} of {count} ranks; rank {} is missing", first.0);
+        Err(vec![Diagnostic::new("missing-rank", message).help("the files of all ranks are `NAME-RANK.bin`")])
+    }
+}
+
 /// Returns prefix and rank of a file's name: `t` and 3 of `t-0003.bin`, also compressed.
 fn parts(name: &str) -> Option<(&str, u32)> {
     let name = [".zst", ".gz"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
