@@ -303,7 +303,12 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
 
 /// Returns the files that a list of trace files names, or those of the ranks of an execution trace.
 fn listed(path: &Path) -> Vec<PathBuf> {
-    if !matches!(Format::of_name(path), Some(Format::TimeIndependent | Format::Chakra)) && !is_prefix(path) {
+    let has_parts = matches!(
+        Format::of_name(path),
+        // The file of a rank of a DUMPI trace has the name of a binary GOAL schedule.
+        Some(Format::TimeIndependent | Format::Chakra | Format::Dumpi | Format::GoalBinary)
+    );
+    if !has_parts && !is_prefix(path) {
         return Vec::new();
     }
     let sources = Sources::default();

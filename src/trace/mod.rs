@@ -8,6 +8,8 @@
 //! | Chakra execution traces | [`chakra`] | yes | yes |
 //! | workload text of SimAI | [`simai`] | yes | |
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
+//! | DUMPI traces | `dumpi` | yes | |
+//! | traces of Paraver | `paraver` | yes | |
 //!
 //! Readers of calls pass them to [`calls::Calls`], one call at a time. [`ToProgram`] makes a program of them,
 //! [`ToTrace`] a trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] detects
@@ -16,6 +18,7 @@
 mod by_site;
 pub mod calls;
 pub mod chakra;
+mod dumpi;
 mod expand;
 pub mod goal;
 mod integrity;
@@ -23,6 +26,7 @@ pub(crate) mod lines;
 mod lives;
 mod matched;
 pub mod npb;
+mod paraver;
 pub mod simai;
 mod source;
 mod tally;

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::calls::{self, Calls};
 use super::integrity::{Integrity, IntegrityObserver};
 use super::to_program::ToProgram;
-use super::{chakra, goal, npb, simai, time_independent};
+use super::{chakra, dumpi, goal, npb, paraver, simai, time_independent};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::program::Program;
 use crate::program::caveats::Caveats;
@@ -35,6 +35,10 @@ pub enum Format {
     Chakra,
     /// Workload text of SimAI.
     SimAi,
+    /// DUMPI traces, a file a rank.
+    Dumpi,
+    /// Traces of Paraver.
+    Paraver,
 }
 
 impl Format {
@@ -46,6 +50,12 @@ impl Format {
         }
         if head.starts_with(&goal::MAGIC) {
             return Some(Self::GoalBinary);
+        }
+        if head.starts_with(&dumpi::MAGIC) {
+            return Some(Self::Dumpi);
+        }
+        if head.starts_with(paraver::SIGNATURE) {
+            return Some(Self::Paraver);
         }
         if head.starts_with(npb::SIGNATURE) {
             return Some(Self::Npb);
@@ -76,6 +86,8 @@ impl Format {
             "bin" => Some(Self::GoalBinary),
             "tsv" => Some(Self::Npb),
             chakra::files::EXTENSION => Some(Self::Chakra),
+            dumpi::files::EXTENSION => Some(Self::Dumpi),
+            "prv" => Some(Self::Paraver),
             "txt" | "ti" | "trace" => Some(Self::TimeIndependent),
             _ => None,
         }
@@ -110,6 +122,8 @@ pub struct Trace<'a> {
     named: Located<String>,
     /// Side file with the process groups of an execution trace.
     groups: Option<Located<String>>,
+    /// Files of a DUMPI trace with their ranks.
+    dumpi: dumpi::files::Ranks,
     name: String,
     /// Integrity found when the trace was last read.
     integrity: RefCell<Integrity>,
@@ -140,9 +154,19 @@ impl<'a> Trace<'a> {
         let format = Format::of_content(&head).or_else(|| Format::of_name(&resolved)).ok_or_else(|| {
             Diagnostic::new("unknown-format", format!("`{name}` is a trace in no format that is known"))
                 .at_value(path)
-                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et) and workloads of SimAI")
+                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et), workloads of SimAI, DUMPI traces (.meta, -RANK.bin) and traces of Paraver (.prv)")
         })?;
+        if format == Format::Dumpi {
+            return Self::open_dumpi(sources, path, name);
+        }
         Ok(Self::of_files(sources, path, format, vec![path.clone()], name))
+    }
+
+    /// Opens a DUMPI trace with the files of all ranks.
+    fn open_dumpi(sources: &'a Sources, path: &Located<String>, name: String) -> Result<Self, Diagnostic> {
+        let ranks = dumpi::files::of(sources, path)?;
+        let files = ranks.files.iter().map(|(_, file)| file.clone()).collect();
+        Ok(Self { dumpi: ranks, ..Self::of_files(sources, path, Format::Dumpi, files, name) })
     }
 
     fn of_files(
@@ -152,7 +176,16 @@ impl<'a> Trace<'a> {
         files: Vec<Located<String>>,
         name: String,
     ) -> Self {
-        Self { sources, format, files, named: path.clone(), groups: None, name, integrity: RefCell::default() }
+        Self {
+            sources,
+            format,
+            files,
+            named: path.clone(),
+            groups: None,
+            dumpi: Default::default(),
+            name,
+            integrity: RefCell::default(),
+        }
     }
 
     /// Opens an execution trace with all files of its ranks.
@@ -172,13 +205,19 @@ impl<'a> Trace<'a> {
         let name = file_names::text_of(folder);
         let failed =
             |error| Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}")).at_value(path);
-        let (mut files, mut has_nodes) = (Vec::new(), false);
+        let (mut files, mut has_nodes, mut has_dumpi) = (Vec::new(), false, false);
         for entry in fs::read_dir(folder).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             match Format::of_name(&file) {
                 Some(Format::Hayase) => files.push(file_names::text_of(&file)),
-                format => has_nodes |= format == Some(Format::Chakra),
+                format => {
+                    has_nodes |= format == Some(Format::Chakra);
+                    has_dumpi |= format == Some(Format::GoalBinary) && dumpi::files::is_rank(&file);
+                }
             }
+        }
+        if files.is_empty() && has_dumpi && !has_nodes {
+            return Self::open_dumpi(sources, path, name);
         }
         if files.is_empty() && has_nodes {
             return Self::open_nodes(sources, path, folder);
@@ -189,7 +228,7 @@ impl<'a> Trace<'a> {
             let message = format!("there is no trace in the folder `{name}`");
             return Err(Diagnostic::new("missing-file", message)
                 .at_value(path)
-                .help(format!("files of ranks end in .{} or .RANK.et", hayase_trace::EXTENSION)));
+                .help(format!("files of ranks end in .{}, .RANK.et or -RANK.bin", hayase_trace::EXTENSION)));
         }
         let files = files.into_iter().map(Located::from).collect();
         Ok(Self::of_files(sources, path, Format::Hayase, files, name))
@@ -256,6 +295,18 @@ impl<'a> Trace<'a> {
                     }
                 }
             }
+            Format::Paraver => {
+                let integrity = &mut *self.integrity.borrow_mut();
+                *integrity = Integrity::default();
+                let input = self.open_file(&self.files[0]).map_err(|diagnostic| vec![diagnostic])?;
+                paraver::read(input, options.truncated, &mut IntegrityObserver { calls, integrity })?;
+            }
+            Format::Dumpi => {
+                let integrity = &mut *self.integrity.borrow_mut();
+                *integrity = Integrity::default();
+                let mut watched = IntegrityObserver { calls, integrity };
+                dumpi::read(&self.dumpi, &|file| self.open_file(file), options.truncated, &mut watched)?;
+            }
         }
         Ok(true)
     }
@@ -289,8 +340,13 @@ impl<'a> Trace<'a> {
             Format::GoalBinary => goal::read_binary(input()?),
             Format::Chakra => self.nodes(options.nodes),
             Format::SimAi => simai::read(input()?, options.nodes.ranks),
-            Format::Hayase | Format::Npb | Format::TimeIndependent => {
-                let unit = if self.format == Format::Hayase { "event" } else { "line" };
+            Format::Hayase | Format::Npb | Format::TimeIndependent | Format::Dumpi | Format::Paraver => {
+                let unit = match self.format {
+                    Format::Hayase => "event",
+                    Format::Dumpi => "byte",
+                    _ => "line",
+                };
+                self.dumpi.check(&self.name)?;
                 let mut program = prepare(ToProgram::new(&self.name, unit));
                 self.calls(options, &mut program)?;
                 Ok(program.finish()?.with_caveats(self.caveats()))

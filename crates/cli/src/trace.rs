@@ -22,7 +22,7 @@ use hayase::program::caveats::Caveats;
 use hayase::program::collectives::{CollectivesSpec, Expander};
 use hayase::program::{OpKind, Program, RecordedRegion};
 use hayase::trace::calls::Call;
-use hayase::trace::{CallTally, Format, Tally, ToTrace, Unmatched, chakra, expanded, goal, unmatched};
+use hayase::trace::{CallTally, Format, Tally, ToTrace, Trace, Unmatched, chakra, expanded, goal, unmatched};
 use hayase::units::Time;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
@@ -361,6 +361,11 @@ fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
     Ok((target, compressed))
 }
 
+/// True if the complete streams of a trace have an end, unlike those of formats without one.
+pub fn has_ends(trace: &Trace<'_>) -> bool {
+    matches!(trace.format(), Format::Hayase | Format::Dumpi | Format::Paraver)
+}
+
 fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let (target, compressed) = target(&args.output)?;
     let sources = progress::sources(voice.show);
@@ -368,7 +373,7 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let options = args.input.options();
     let invalid = |diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() });
     if matches!(target, Target::Trace | Target::Folder) {
-        let mut calls = ToTrace::new().with_ends(trace.format() == Format::Hayase);
+        let mut calls = ToTrace::new().with_ends(has_ends(&trace));
         if !trace.calls(options, &mut calls).map_err(invalid)? {
             let message = format!("`{}` is a schedule: it holds no calls to write as a trace", trace.name());
             return Err(Diagnostic::new("no-calls", message).help("write it as x.goal or x.bin").into());

@@ -10,7 +10,7 @@ use hayase_advice::within::RunPart;
 
 use super::args::AdviseArgs;
 use crate::caveats::judge;
-use crate::trace::{TraceArgs, accesses};
+use crate::trace::{TraceArgs, accesses, has_ends};
 use crate::{Failure, Voice, progress, reason, replay, work};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::program::generate::Generator;
@@ -118,7 +118,7 @@ pub fn open(args: &AdviseArgs, input: &TraceArgs, voice: Voice) -> Result<Found,
     };
     fs::create_dir_all(&folder).map_err(unwritable)?;
     let converted = Converted(folder.clone());
-    let mut streams = ToTrace::new().with_ends(trace.format() == Format::Hayase);
+    let mut streams = ToTrace::new().with_ends(has_ends(&trace));
     trace.calls(options, &mut streams).map_err(read)?;
     let caveats = trace.caveats();
     judge(&caveats, &name, input.strictness, voice)?;

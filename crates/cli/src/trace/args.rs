@@ -22,6 +22,8 @@ Formats, recognized by content, then by name:
   .tsv                        text traces of the NAS Parallel Benchmarks
   .et                         Chakra execution traces: a folder with NAME.RANK.et, DIR/NAME, or the file of a rank
   .txt                        workloads of SimAI
+  .meta                       DUMPI traces of SST, or a folder of them: NAME.meta and NAME-RANK.bin
+  .prv                        traces of Paraver
 All of them may be compressed with zstd (.zst) or gzip (.gz).";
 
 const INFO_FILES: &str = "\

@@ -1,0 +1,105 @@
+//! Collective operations of all tasks: a task records its own bytes, and only the root that it is one.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::records::{Called, Task};
+use crate::trace::calls::{Call, CallKind, Event};
+
+/// A collective operation of a communicator.
+#[derive(Clone, Debug)]
+struct Joint {
+    call: Call,
+    root: Option<u32>,
+    /// Bytes sent and received by each task.
+    bytes: BTreeMap<u32, (u64, u64)>,
+}
+
+/// Collective operations by communicator, in order.
+#[derive(Debug, Default)]
+pub(super) struct Joints {
+    of: FxHashMap<u64, Vec<Joint>>,
+}
+
+fn is_collective(call: Call) -> bool {
+    matches!(call.kind(), CallKind::Collective | CallKind::Icollective)
+}
+
+impl Joints {
+    /// Joins the calls of all tasks: the n-th calls on a communicator are one operation.
+    ///
+    /// # Errors
+    /// Two tasks that call different operations, each with its line.
+    pub fn new(tasks: &[Task]) -> Result<Self, (u64, String)> {
+        let mut joints = Self::default();
+        for (me, task) in (0..).zip(tasks) {
+            let mut next: FxHashMap<u64, usize> = FxHashMap::default();
+            for called in task.calls.iter().filter(|called| is_collective(called.call)) {
+                let list = joints.of.entry(called.comm).or_default();
+                let at = next.entry(called.comm).or_default();
+                if *at == list.len() {
+                    list.push(Joint { call: called.call, root: None, bytes: BTreeMap::new() });
+                }
+                let joint = &mut list[*at];
+                *at += 1;
+                if joint.call != called.call {
+                    let (first, name) = (joint.bytes.keys().next().copied().unwrap_or_default(), joint.call.name());
+                    let message = format!(
+                        "task {} calls {} on communicator {}, where task {} calls {name}",
+                        me + 1,
+                        called.call.name(),
+                        called.comm,
+                        first + 1
+                    );
+                    return Err((called.line, message));
+                }
+                if called.is_root {
+                    joint.root = Some(me);
+                }
+                joint.bytes.insert(me, (called.sent, called.received));
+            }
+        }
+        Ok(joints)
+    }
+
+    /// Sets the bytes and the root of the n-th call of a task on a communicator with these members.
+    pub fn fill(&self, called: &Called, at: usize, me: u32, members: &[u32], event: &mut Event) {
+        let Some(joint) = self.of.get(&called.comm).and_then(|list| list.get(at)) else { return };
+        let size = members.len().max(1) as u64;
+        let of = |member: &u32| joint.bytes.get(member).copied().unwrap_or_default();
+        let largest = |part: fn((u64, u64)) -> u64| joint.bytes.values().map(|&bytes| part(bytes)).max().unwrap_or(0);
+        let (sent, received) = (largest(|bytes| bytes.0), largest(|bytes| bytes.1));
+        let root = joint.root.and_then(|root| members.iter().position(|&member| member == root)).unwrap_or(0);
+        let is_root = members.get(root) == Some(&me);
+        match called.call.blocking() {
+            Call::Bcast | Call::Reduce => (event.bytes, event.peer) = (sent.max(received), root as i32),
+            Call::Allreduce | Call::Scan | Call::Exscan => event.bytes = sent.max(received),
+            Call::Gather => (event.bytes, event.peer) = (sent, root as i32),
+            Call::Scatter => (event.bytes, event.peer) = (received, root as i32),
+            Call::Allgather => event.bytes = if sent > 0 { sent } else { received / size },
+            // Bytes sent are those to one member or to all, by version; those received are of all.
+            Call::Alltoall => event.bytes = if received > 0 { received / size } else { sent },
+            Call::ReduceScatterBlock => event.bytes = received,
+            Call::Alltoallv | Call::Alltoallw => event.bytes2 = of(&me).1,
+            Call::Gatherv => {
+                (event.bytes, event.peer) = (of(&me).0, root as i32);
+                if is_root {
+                    event.counts2 = members.iter().map(|member| of(member).0).collect();
+                }
+            }
+            Call::Scatterv => {
+                (event.bytes2, event.peer) = (of(&me).1, root as i32);
+                if is_root {
+                    event.counts = members.iter().map(|member| of(member).1).collect();
+                }
+            }
+            Call::Allgatherv => {
+                event.bytes = of(&me).0;
+                event.counts2 = members.iter().map(|member| of(member).0).collect();
+            }
+            Call::ReduceScatter => event.counts = members.iter().map(|member| of(member).1).collect(),
+            _ => {}
+        }
+    }
+}
