@@ -8,6 +8,7 @@
 //! | Chakra execution traces | [`chakra`] | yes | yes |
 //! | workload text of SimAI | [`simai`] | yes | |
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
+//! | OTF2 archives | [`otf2`] | yes | yes |
 //!
 //! Readers of calls pass them to [`calls::Calls`], one call at a time. [`ToProgram`] makes a program of them,
 //! [`ToTrace`] a trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] detects
@@ -23,6 +24,7 @@ pub(crate) mod lines;
 mod lives;
 mod matched;
 pub mod npb;
+pub mod otf2;
 pub mod simai;
 mod source;
 mod tally;

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::calls::{self, Calls};
 use super::integrity::{Integrity, IntegrityObserver};
 use super::to_program::ToProgram;
-use super::{chakra, goal, npb, simai, time_independent};
+use super::{chakra, goal, npb, otf2, simai, time_independent};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::program::Program;
 use crate::program::caveats::Caveats;
@@ -35,6 +35,8 @@ pub enum Format {
     Chakra,
     /// Workload text of SimAI.
     SimAi,
+    /// OTF2 archives.
+    Otf2,
 }
 
 impl Format {
@@ -49,6 +51,9 @@ impl Format {
         }
         if head.starts_with(npb::SIGNATURE) {
             return Some(Self::Npb);
+        }
+        if otf2::is_anchor(head) {
+            return Some(Self::Otf2);
         }
         let text = String::from_utf8_lossy(head);
         let mut lines = text.lines().map(str::trim);
@@ -76,6 +81,7 @@ impl Format {
             "bin" => Some(Self::GoalBinary),
             "tsv" => Some(Self::Npb),
             chakra::files::EXTENSION => Some(Self::Chakra),
+            otf2::EXTENSION => Some(Self::Otf2),
             "txt" | "ti" | "trace" => Some(Self::TimeIndependent),
             _ => None,
         }
@@ -140,7 +146,8 @@ impl<'a> Trace<'a> {
         let format = Format::of_content(&head).or_else(|| Format::of_name(&resolved)).ok_or_else(|| {
             Diagnostic::new("unknown-format", format!("`{name}` is a trace in no format that is known"))
                 .at_value(path)
-                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et) and workloads of SimAI")
+                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et), workloads of SimAI \
+                       and OTF2 archives (.otf2)")
         })?;
         Ok(Self::of_files(sources, path, format, vec![path.clone()], name))
     }
@@ -173,15 +180,21 @@ impl<'a> Trace<'a> {
         let failed =
             |error| Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}")).at_value(path);
         let (mut files, mut has_nodes) = (Vec::new(), false);
+        let mut anchors = Vec::new();
         for entry in fs::read_dir(folder).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             match Format::of_name(&file) {
                 Some(Format::Hayase) => files.push(file_names::text_of(&file)),
+                Some(Format::Otf2) => anchors.push(file_names::text_of(&file)),
                 format => has_nodes |= format == Some(Format::Chakra),
             }
         }
         if files.is_empty() && has_nodes {
             return Self::open_nodes(sources, path, folder);
+        }
+        if let ([anchor], []) = (&anchors[..], &files[..]) {
+            let files = vec![Located::from(anchor.clone())];
+            return Ok(Self::of_files(sources, path, Format::Otf2, files, anchor.clone()));
         }
         // The order of files in a folder is undefined.
         files.sort();
@@ -220,6 +233,7 @@ impl<'a> Trace<'a> {
                 let files = time_independent::files(&self.name, &|name| self.open_part(name))?;
                 Ok(files.into_iter().map(|(name, _)| name).collect())
             }
+            Format::Otf2 => otf2::files(&self.name, &|name| self.open_part(name)),
             _ => Ok(self.files.iter().map(|file| file.to_string()).collect()),
         }
     }
@@ -239,6 +253,7 @@ impl<'a> Trace<'a> {
     pub fn calls(&self, options: Options, calls: &mut impl Calls) -> Result<bool, Vec<Diagnostic>> {
         match self.format {
             Format::Goal | Format::GoalBinary | Format::Chakra | Format::SimAi => return Ok(false),
+            Format::Otf2 => otf2::read(&self.name, &|name| self.open_part(name), calls)?,
             Format::Npb => npb::read(&|| self.open_file(&self.files[0]), calls)?,
             Format::TimeIndependent => {
                 let open = |name: &str| self.open_part(name);
@@ -289,8 +304,8 @@ impl<'a> Trace<'a> {
             Format::GoalBinary => goal::read_binary(input()?),
             Format::Chakra => self.nodes(options.nodes),
             Format::SimAi => simai::read(input()?, options.nodes.ranks),
-            Format::Hayase | Format::Npb | Format::TimeIndependent => {
-                let unit = if self.format == Format::Hayase { "event" } else { "line" };
+            Format::Hayase | Format::Npb | Format::TimeIndependent | Format::Otf2 => {
+                let unit = if matches!(self.format, Format::Hayase | Format::Otf2) { "event" } else { "line" };
                 let mut program = prepare(ToProgram::new(&self.name, unit));
                 self.calls(options, &mut program)?;
                 Ok(program.finish()?.with_caveats(self.caveats()))
