@@ -22,6 +22,7 @@ Formats, recognized by content, then by name:
   .tsv                        text traces of the NAS Parallel Benchmarks
   .et                         Chakra execution traces: a folder with NAME.RANK.et, DIR/NAME, or the file of a rank
   .txt                        workloads of SimAI
+  .otf2                       OTF2 archives: the anchor, or a folder with one
 All of them may be compressed with zstd (.zst) or gzip (.gz).";
 
 const INFO_FILES: &str = "\
@@ -143,7 +144,7 @@ pub struct TraceConvertArgs {
     #[command(flatten)]
     pub input: TraceArgs,
     /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst; x.et (Chakra, a file
-    /// x.RANK.et a rank).
+    /// x.RANK.et a rank); x.otf2 (OTF2, with x.def and the folder x).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
 }
