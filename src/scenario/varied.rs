@@ -306,7 +306,7 @@ fn listed(path: &Path) -> Vec<PathBuf> {
     let has_parts = matches!(
         Format::of_name(path),
         // The file of a rank of a DUMPI trace has the name of a binary GOAL schedule.
-        Some(Format::TimeIndependent | Format::Chakra | Format::Dumpi | Format::GoalBinary)
+        Some(Format::TimeIndependent | Format::Chakra | Format::Dumpi | Format::GoalBinary | Format::Otf2)
     );
     if !has_parts && !is_prefix(path) {
         return Vec::new();

@@ -22,8 +22,9 @@ use crate::units::Time;
 const EQUAL: f64 = 1.0 / (1_u64 << 40) as f64;
 /// Numbers of steps that are played in search of a repetition.
 const PLAYED: [u64; 4] = [64, 256, 1024, 4096];
-/// Numbers of steps that may repeat together.
-const CYCLES: [u64; 4] = [1, 2, 3, 4];
+
+/// Largest number of operations that are played.
+const MOST_PLAYED: u64 = 1 << 25;
 
 /// Rings of the same ranks. In each step every rank sends a block to the next one of each ring, once it has received
 /// the block of the step before and sent its own.
@@ -60,10 +61,12 @@ impl Rings {
         ProgramWork::new(program.build().expect("ranks that do nothing make no mistakes"), "rings")
     }
 
-    /// Plays the rings on a system. Returns `None` if the network cannot be folded, if no
-    /// steps repeat, or if `watch` ends the run.
+    /// Plays the rings on a system. Returns `None` if the network cannot be folded, if
+    /// too many steps pass before they repeat, or if `watch` ends the run.
     pub fn play(&self, system: &System, watch: Option<&dyn Watch>) -> Option<RingsTimes> {
-        self.play_first(&PLAYED, system, watch)
+        let mut numbers = PLAYED.to_vec();
+        numbers.push(self.steps);
+        self.play_first(&numbers, system, watch)
     }
 
     /// Plays the first of these numbers of steps that repeats.
@@ -83,18 +86,27 @@ impl Rings {
         let shapes = (0..ranks).map(|rank| shape(neighbours.iter().map(|of| of[rank])));
         let folded = Quotient::fold(Exchanges::new(shapes)?, network, &costs, ranks as u32)?;
         let played = |steps| self.beginning(&neighbours, steps, system, &folded, watch);
-        numbers.iter().find_map(|most| {
-            let steps = self.steps.min(most + self.steps % 12);
-            let (last, ends, links) = played(steps)?;
-            let more = self.steps - steps;
-            let repeated = CYCLES.into_iter().find_map(|cycle| Some((cycle, period(&ends, steps, cycle)?)));
-            let added = match repeated {
-                _ if more == 0 => Time::ZERO,
-                Some((cycle, period)) => Time::from_ps(period * (more / cycle) as f64),
-                None => return None,
-            };
+        numbers.iter().find_map(|&most| {
+            let few = self.steps.min(most);
+            if few.saturating_mul(2 * self.orders.len() as u64 * u64::from(folded.classes())) > MOST_PLAYED {
+                return None;
+            }
+            let (mut first, mut period, mut times) = (played(few)?, 0.0, 0);
+            if few < self.steps {
+                // Blocks that start equally far from a slow hop follow each other after the size of a node or a segment.
+                let mut cycles = (1..=few / 8).filter(|cycle| *cycle <= 16 || cycle.is_multiple_of(8));
+                let cycle = cycles.find(|&cycle| period_of(&first.1, few, cycle).is_some())?;
+                let more = few + (self.steps - few) % cycle;
+                if more > few {
+                    first = played(more)?;
+                }
+                period = period_of(&first.1, more, cycle)?;
+                times = (self.steps - more) / cycle;
+            }
+            let (last, ends, links) = first;
+            let steps = ends.len() / (2 * self.orders.len() * folded.classes() as usize);
             let busiest_s = links.busiest_s() / steps as f64 * self.steps as f64;
-            Some(RingsTimes { makespan: last + added, busiest_s })
+            Some(RingsTimes { makespan: last + Time::from_ps(period * times as f64), busiest_s })
         })
     }
 
@@ -171,7 +183,7 @@ fn shape(neighbours: impl Iterator<Item = [u32; 2]>) -> RankShape {
 
 /// Returns the time by which each step of the middle half ends after the step `cycle` before \[ps\], if it is the same
 /// for all.
-fn period(ends: &[f64], steps: u64, cycle: u64) -> Option<f64> {
+fn period_of(ends: &[f64], steps: u64, cycle: u64) -> Option<f64> {
     let (steps, cycle) = (2 * steps as usize, 2 * cycle as usize);
     let checked = steps / 4..3 * steps / 4;
     let first = *ends.get(checked.end - 1)? - *ends.get((checked.end - 1).checked_sub(cycle)?)?;

@@ -10,6 +10,7 @@
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
 //! | DUMPI traces | `dumpi` | yes | |
 //! | traces of Paraver | `paraver` | yes | |
+//! | OTF2 archives | [`otf2`] | yes | yes |
 //!
 //! Readers of calls pass them to [`calls::Calls`], one call at a time. [`ToProgram`] makes a program of them,
 //! [`ToTrace`] a trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] detects
@@ -26,6 +27,7 @@ pub(crate) mod lines;
 mod lives;
 mod matched;
 pub mod npb;
+pub mod otf2;
 mod paraver;
 pub mod simai;
 mod source;

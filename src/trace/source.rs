@@ -8,7 +8,7 @@ use std::path::Path;
 use super::calls::{self, Calls};
 use super::integrity::{Integrity, IntegrityObserver};
 use super::to_program::ToProgram;
-use super::{chakra, dumpi, goal, npb, paraver, simai, time_independent};
+use super::{chakra, dumpi, goal, npb, otf2, paraver, simai, time_independent};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::program::Program;
 use crate::program::caveats::Caveats;
@@ -39,6 +39,8 @@ pub enum Format {
     Dumpi,
     /// Traces of Paraver.
     Paraver,
+    /// OTF2 archives.
+    Otf2,
 }
 
 impl Format {
@@ -59,6 +61,9 @@ impl Format {
         }
         if head.starts_with(npb::SIGNATURE) {
             return Some(Self::Npb);
+        }
+        if otf2::is_anchor(head) {
+            return Some(Self::Otf2);
         }
         let text = String::from_utf8_lossy(head);
         let mut lines = text.lines().map(str::trim);
@@ -88,6 +93,7 @@ impl Format {
             chakra::files::EXTENSION => Some(Self::Chakra),
             dumpi::files::EXTENSION => Some(Self::Dumpi),
             "prv" => Some(Self::Paraver),
+            otf2::EXTENSION => Some(Self::Otf2),
             "txt" | "ti" | "trace" => Some(Self::TimeIndependent),
             _ => None,
         }
@@ -154,7 +160,7 @@ impl<'a> Trace<'a> {
         let format = Format::of_content(&head).or_else(|| Format::of_name(&resolved)).ok_or_else(|| {
             Diagnostic::new("unknown-format", format!("`{name}` is a trace in no format that is known"))
                 .at_value(path)
-                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et), workloads of SimAI, DUMPI traces (.meta, -RANK.bin) and traces of Paraver (.prv)")
+                .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces, text traces of the NAS benchmarks, Chakra execution traces (.et), workloads of SimAI, DUMPI traces (.meta, -RANK.bin), traces of Paraver (.prv) and OTF2 archives (.otf2)")
         })?;
         if format == Format::Dumpi {
             return Self::open_dumpi(sources, path, name);
@@ -206,10 +212,12 @@ impl<'a> Trace<'a> {
         let failed =
             |error| Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}")).at_value(path);
         let (mut files, mut has_nodes, mut has_dumpi) = (Vec::new(), false, false);
+        let mut anchors = Vec::new();
         for entry in fs::read_dir(folder).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             match Format::of_name(&file) {
                 Some(Format::Hayase) => files.push(file_names::text_of(&file)),
+                Some(Format::Otf2) => anchors.push(file_names::text_of(&file)),
                 format => {
                     has_nodes |= format == Some(Format::Chakra);
                     has_dumpi |= format == Some(Format::GoalBinary) && dumpi::files::is_rank(&file);
@@ -221,6 +229,10 @@ impl<'a> Trace<'a> {
         }
         if files.is_empty() && has_nodes {
             return Self::open_nodes(sources, path, folder);
+        }
+        if let ([anchor], []) = (&anchors[..], &files[..]) {
+            let files = vec![Located::from(anchor.clone())];
+            return Ok(Self::of_files(sources, path, Format::Otf2, files, anchor.clone()));
         }
         // The order of files in a folder is undefined.
         files.sort();
@@ -259,6 +271,7 @@ impl<'a> Trace<'a> {
                 let files = time_independent::files(&self.name, &|name| self.open_part(name))?;
                 Ok(files.into_iter().map(|(name, _)| name).collect())
             }
+            Format::Otf2 => otf2::files(&self.name, &|name| self.open_part(name)),
             _ => Ok(self.files.iter().map(|file| file.to_string()).collect()),
         }
     }
@@ -278,6 +291,7 @@ impl<'a> Trace<'a> {
     pub fn calls(&self, options: Options, calls: &mut impl Calls) -> Result<bool, Vec<Diagnostic>> {
         match self.format {
             Format::Goal | Format::GoalBinary | Format::Chakra | Format::SimAi => return Ok(false),
+            Format::Otf2 => otf2::read(&self.name, &|name| self.open_part(name), calls)?,
             Format::Npb => npb::read(&|| self.open_file(&self.files[0]), calls)?,
             Format::TimeIndependent => {
                 let open = |name: &str| self.open_part(name);
@@ -340,9 +354,9 @@ impl<'a> Trace<'a> {
             Format::GoalBinary => goal::read_binary(input()?),
             Format::Chakra => self.nodes(options.nodes),
             Format::SimAi => simai::read(input()?, options.nodes.ranks),
-            Format::Hayase | Format::Npb | Format::TimeIndependent | Format::Dumpi | Format::Paraver => {
+            Format::Hayase | Format::Npb | Format::TimeIndependent | Format::Dumpi | Format::Paraver | Format::Otf2 => {
                 let unit = match self.format {
-                    Format::Hayase => "event",
+                    Format::Hayase | Format::Otf2 => "event",
                     Format::Dumpi => "byte",
                     _ => "line",
                 };

@@ -22,7 +22,7 @@ use hayase::program::caveats::Caveats;
 use hayase::program::collectives::{CollectivesSpec, Expander};
 use hayase::program::{OpKind, Program, RecordedRegion};
 use hayase::trace::calls::Call;
-use hayase::trace::{CallTally, Format, Tally, ToTrace, Trace, Unmatched, chakra, expanded, goal, unmatched};
+use hayase::trace::{CallTally, Format, Tally, ToTrace, Trace, Unmatched, chakra, expanded, goal, otf2, unmatched};
 use hayase::units::Time;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
@@ -342,6 +342,8 @@ enum Target {
     GoalBinary,
     /// Chakra execution trace, a file for each rank.
     Nodes,
+    /// OTF2 archive: an anchor, definitions, and a folder.
+    Archive,
 }
 
 /// Returns the format, and true if it is compressed.
@@ -354,9 +356,10 @@ fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
         "goal" => Target::Goal,
         "bin" => Target::GoalBinary,
         "et" if !compressed => Target::Nodes,
+        otf2::EXTENSION if !compressed => Target::Archive,
         hayase_trace::EXTENSION => return Ok((Target::Trace, false)),
         "" if path.to_string_lossy().ends_with('/') || path.is_dir() => Target::Folder,
-        _ => return Err(unknown(path, "x.hyt, folder/, x.et, x.goal or x.bin (the last two also with .zst)")),
+        _ => return Err(unknown(path, "x.hyt, folder/, x.et, x.otf2, x.goal or x.bin (the last two also with .zst)")),
     };
     Ok((target, compressed))
 }
@@ -380,6 +383,16 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
         }
         caveats::judge(&trace.caveats(), trace.name(), args.input.strictness, voice)?;
         return write_trace(calls, target, &args.output, voice);
+    }
+    if target == Target::Archive {
+        let mut calls = otf2::ToArchive::new();
+        if !trace.calls(options, &mut calls).map_err(invalid)? {
+            let message = format!("`{}` is a schedule: it holds no calls to write as a trace", trace.name());
+            return Err(Diagnostic::new("no-calls", message).help("write it as x.goal or x.bin").into());
+        }
+        caveats::judge(&trace.caveats(), trace.name(), args.input.strictness, voice)?;
+        let archive = calls.finish().map_err(|mistake| Diagnostic::new(mistake.code, mistake.message.to_string()))?;
+        return write_archive(&archive, &args.output, voice);
     }
     let mut program = trace.program(options).map_err(invalid)?;
     caveats::judge_program(&program, trace.name(), args.input.strictness, voice)?;
@@ -437,6 +450,25 @@ fn write_nodes(program: &Program, output: &Path, voice: Voice) -> Result<End, Fa
     complete.into_iter().try_for_each(Opened::commit)?;
     let ranks = count(program.ranks().into(), "rank", "ranks");
     voice.say(format_args!("{ranks} written to `{}`", output.with_extension("RANK.et").display()));
+    Ok(End::Done)
+}
+
+/// Writes an archive: `x.otf2`, `x.def`, and the files of ranks in the folder `x`.
+fn write_archive(archive: &otf2::Archive, output: &Path, voice: Voice) -> Result<End, Failure> {
+    let folder = output.with_extension("");
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::Write(folder.clone(), error))?;
+    let in_folder = archive.locations.iter().map(|(name, bytes)| (folder.join(name), bytes));
+    let definitions = (output.with_extension("def"), &archive.definitions);
+    // The anchor comes last: an archive without one is none.
+    let all: Vec<_> = in_folder.chain([definitions, (output.to_owned(), &archive.anchor)]).collect();
+    let mut complete = Vec::with_capacity(all.len());
+    for (path, bytes) in &all {
+        complete.push(Opened::new(path)?.complete(|file| file.write_all(bytes))?);
+    }
+    complete.into_iter().try_for_each(Opened::commit)?;
+    let total: usize = all.iter().map(|(_, bytes)| bytes.len()).sum();
+    let (files, bytes) = (count(all.len() as u64, "file", "files"), grouped(total as u64));
+    voice.say(format_args!("{files}, {bytes} bytes written: `{}`, with `{}/`", output.display(), folder.display()));
     Ok(End::Done)
 }
 

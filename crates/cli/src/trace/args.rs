@@ -24,6 +24,7 @@ Formats, recognized by content, then by name:
   .txt                        workloads of SimAI
   .meta                       DUMPI traces of SST, or a folder of them: NAME.meta and NAME-RANK.bin
   .prv                        traces of Paraver
+  .otf2                       OTF2 archives: the anchor, or a folder with one
 All of them may be compressed with zstd (.zst) or gzip (.gz).";
 
 const INFO_FILES: &str = "\
@@ -145,7 +146,7 @@ pub struct TraceConvertArgs {
     #[command(flatten)]
     pub input: TraceArgs,
     /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst; x.et (Chakra, a file
-    /// x.RANK.et a rank).
+    /// x.RANK.et a rank); x.otf2 (OTF2, with x.def and the folder x).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
 }
