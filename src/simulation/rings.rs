@@ -215,7 +215,7 @@ mod tests {
                 let (rings, system) = rings("crossbar:nodes=12,bandwidth=1 GB/s", orders, steps);
                 rings.play(&system, None).unwrap().makespan
             };
-            let one = time(&[up.clone()]);
+            let one = time(std::slice::from_ref(&up));
             assert!((one.ps() / (steps as f64 * 20e6) - 1.0).abs() < 1e-9, "{steps} steps: {} ps", one.ps());
             let both = time(&[up.clone(), down.clone()]);
             assert!((both.ps() / one.ps() - 2.0).abs() < 1e-9, "{steps} steps: {} ps", both.ps());

@@ -10,6 +10,7 @@
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
 //! | DUMPI traces | `dumpi` | yes | |
 //! | traces of Paraver | `paraver` | yes | |
+//! | traces of Paje | `paje` | | yes |
 //! | OTF2 archives | [`otf2`] | yes | yes |
 //!
 //! Readers of calls pass them to [`calls::Calls`], one call at a time. [`ToProgram`] makes a program of them,
@@ -28,6 +29,7 @@ mod lives;
 mod matched;
 pub mod npb;
 pub mod otf2;
+mod paje;
 mod paraver;
 pub mod simai;
 mod source;
@@ -41,6 +43,7 @@ pub use calls::MOST_RANKS;
 pub use expand::expanded;
 pub use integrity::{Integrity, Moment};
 pub use matched::{Unmatched, unmatched, unreceived};
+pub use paje::ToPaje;
 pub use source::{Format, Options, Trace};
 pub use tally::{CallTally, Tally};
 pub use to_program::ToProgram;

@@ -22,7 +22,9 @@ use hayase::program::caveats::Caveats;
 use hayase::program::collectives::{CollectivesSpec, Expander};
 use hayase::program::{OpKind, Program, RecordedRegion};
 use hayase::trace::calls::Call;
-use hayase::trace::{CallTally, Format, Tally, ToTrace, Trace, Unmatched, chakra, expanded, goal, otf2, unmatched};
+use hayase::trace::{
+    CallTally, Format, Tally, ToPaje, ToTrace, Trace, Unmatched, chakra, expanded, goal, otf2, unmatched,
+};
 use hayase::units::Time;
 use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
@@ -342,6 +344,8 @@ enum Target {
     GoalBinary,
     /// Chakra execution trace, a file for each rank.
     Nodes,
+    /// Trace of Paje.
+    Paje,
     /// OTF2 archive: an anchor, definitions, and a folder.
     Archive,
 }
@@ -356,10 +360,16 @@ fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
         "goal" => Target::Goal,
         "bin" => Target::GoalBinary,
         "et" if !compressed => Target::Nodes,
+        "paje" if !compressed => Target::Paje,
         otf2::EXTENSION if !compressed => Target::Archive,
         hayase_trace::EXTENSION => return Ok((Target::Trace, false)),
         "" if path.to_string_lossy().ends_with('/') || path.is_dir() => Target::Folder,
-        _ => return Err(unknown(path, "x.hyt, folder/, x.et, x.otf2, x.goal or x.bin (the last two also with .zst)")),
+        _ => {
+            return Err(unknown(
+                path,
+                "x.hyt, folder/, x.et, x.otf2, x.paje, x.goal or x.bin (the last two also with .zst)",
+            ));
+        }
     };
     Ok((target, compressed))
 }
@@ -375,22 +385,28 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let trace = args.input.open(&sources)?;
     let options = args.input.options();
     let invalid = |diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() });
-    if matches!(target, Target::Trace | Target::Folder) {
-        let mut calls = ToTrace::new().with_ends(has_ends(&trace));
-        if !trace.calls(options, &mut calls).map_err(invalid)? {
+    let judge = |holds_calls: bool| {
+        if !holds_calls {
             let message = format!("`{}` is a schedule: it holds no calls to write as a trace", trace.name());
             return Err(Diagnostic::new("no-calls", message).help("write it as x.goal or x.bin").into());
         }
-        caveats::judge(&trace.caveats(), trace.name(), args.input.strictness, voice)?;
+        caveats::judge(&trace.caveats(), trace.name(), args.input.strictness, voice)
+    };
+    if matches!(target, Target::Trace | Target::Folder) {
+        let mut calls = ToTrace::new().with_ends(has_ends(&trace));
+        judge(trace.calls(options, &mut calls).map_err(invalid)?)?;
         return write_trace(calls, target, &args.output, voice);
+    }
+    if target == Target::Paje {
+        let mut calls = ToPaje::new();
+        judge(trace.calls(options, &mut calls).map_err(invalid)?)?;
+        Opened::new(&args.output)?.write(|file| calls.write(file))?;
+        voice.say(format_args!("written to `{}`", args.output.display()));
+        return Ok(End::Done);
     }
     if target == Target::Archive {
         let mut calls = otf2::ToArchive::new();
-        if !trace.calls(options, &mut calls).map_err(invalid)? {
-            let message = format!("`{}` is a schedule: it holds no calls to write as a trace", trace.name());
-            return Err(Diagnostic::new("no-calls", message).help("write it as x.goal or x.bin").into());
-        }
-        caveats::judge(&trace.caveats(), trace.name(), args.input.strictness, voice)?;
+        judge(trace.calls(options, &mut calls).map_err(invalid)?)?;
         let archive = calls.finish().map_err(|mistake| Diagnostic::new(mistake.code, mistake.message.to_string()))?;
         return write_archive(&archive, &args.output, voice);
     }

@@ -76,7 +76,7 @@ pub(super) fn set(event: &mut Event, ranks: u64, me: u64, root: u64, [sent, rece
     // Block of n or, in place, n - 1 blocks.
     let block = |sum: u64| match (sum % n, n) {
         (0, _) | (_, 1) => sum / n,
-        _ if sum % (n - 1) == 0 => sum / (n - 1),
+        _ if sum.is_multiple_of(n - 1) => sum / (n - 1),
         _ => sum,
     };
     let first = |size: u64, blocks: u64| if size > 0 { size } else { blocks / (n - 1).max(1) };

@@ -40,6 +40,9 @@ struct State {
     collectives: FxHashMap<u64, usize>,
 }
 
+/// Ends of messages with their numbers, by call.
+type MessagesByCall = BTreeMap<usize, Vec<(End, usize)>>;
+
 impl State {
     fn request(&mut self) -> u64 {
         self.requests += 1;
@@ -105,7 +108,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Returns all calls, with those of messages outside of calls, and the messages of each.
-    fn with_messages(&mut self, me: u32, mut all: Vec<Called>) -> (Vec<Called>, BTreeMap<usize, Vec<(End, usize)>>) {
+    fn with_messages(&mut self, me: u32, mut all: Vec<Called>) -> (Vec<Called>, MessagesByCall) {
         let recorded = all.len();
         let mut of_calls: BTreeMap<usize, Vec<(End, usize)>> = BTreeMap::new();
         // By begin: calls of a thread do not overlap.

@@ -146,7 +146,8 @@ pub struct TraceConvertArgs {
     #[command(flatten)]
     pub input: TraceArgs,
     /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst; x.et (Chakra, a file
-    /// x.RANK.et a rank); x.otf2 (OTF2, with x.def and the folder x).
+    /// x.RANK.et a rank); x.otf2 (OTF2, with x.def and the folder x); x.paje
+    /// (to view).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
 }
