@@ -1,8 +1,8 @@
 //! Rings that turn at once, of which one rank of each class plays a beginning.
 //!
-//! All steps of a ring with equal blocks are alike. If in the middle of a beginning every rank ends each step one period
-//! after the one before, the state repeats, and each further step adds the period. Ranks that do the same are played
-//! once ([`symmetry`](crate::symmetry)).
+//! All steps of a ring with equal blocks are alike. If in the middle of a beginning every rank ends each step one
+//! period after the one before, or after the one some steps before, the state repeats, and further steps add periods.
+//! Ranks that do the same are played once ([`symmetry`](crate::symmetry)).
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl Rings {
             }
             let (mut first, mut period, mut times) = (played(few)?, 0.0, 0);
             if few < self.steps {
-                // Blocks that start equally far from a slow hop follow each other after the size of a node or a segment.
+                // Blocks that begin equally far from a slow hop are as far apart as nodes or segments are large.
                 let mut cycles = (1..=few / 8).filter(|cycle| *cycle <= 16 || cycle.is_multiple_of(8));
                 let cycle = cycles.find(|&cycle| period_of(&first.1, few, cycle).is_some())?;
                 let more = few + (self.steps - few) % cycle;

@@ -1,6 +1,7 @@
 //! Anchor file of an archive: version, sizes of chunks, numbers of locations and definitions.
 
-use super::file::{BIG, CHUNK, END_OF_FILE, Fault, LITTLE, fault, is_big};
+use super::fault::{Fault, fault};
+use super::file::{BIG, CHUNK, END_OF_FILE, LITTLE, is_big};
 use super::layout::Fields;
 
 /// Text after the order of bytes.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::clock::{GlobalClock, LocationClock};
-use super::file::{Fault, Record, Records, fault};
+use super::fault::{Fault, fault};
+use super::file::{Record, Records};
 use super::layout::{UNDEFINED, definitions as known, local};
 use crate::trace::MOST_RANKS;
 

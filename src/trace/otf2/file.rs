@@ -1,10 +1,9 @@
 //! Files of records: chunks of one size, each with the order of its bytes.
 
-use std::borrow::Cow;
 use std::io::Read;
 
+use super::fault::{Fault, fault};
 use super::layout::{Fields, Layout, Values};
-use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 
 /// First byte of a chunk.
@@ -18,29 +17,6 @@ pub(super) const END_OF_FILE: u8 = 2;
 pub(super) const TIME: u8 = 5;
 /// Bytes before the records of a chunk: kind, order of bytes, numbers of its first and last record \[B\].
 pub(super) const HEAD: usize = 18;
-
-/// A mistake in the bytes of a file.
-#[derive(Debug)]
-pub(super) struct Fault {
-    /// Name of the kind of mistake.
-    pub code: &'static str,
-    /// Offset in the file \[B\].
-    pub at: u64,
-    /// Description, with the thing that was expected.
-    pub what: Cow<'static, str>,
-}
-
-/// Returns damage at a byte.
-pub(super) fn fault<T>(at: u64, what: impl Into<Cow<'static, str>>) -> Result<T, Fault> {
-    Err(Fault { code: "damaged-trace", at, what: what.into() })
-}
-
-impl Fault {
-    /// Returns the mistake with its file and byte; `of` names the rank.
-    pub fn of(self, file: &str, of: &str) -> Diagnostic {
-        Diagnostic::new(self.code, format!("{file}{of}, byte {}: {}", self.at, self.what))
-    }
-}
 
 /// Returns true if the byte says that integers begin with their most significant byte.
 pub(super) fn is_big(order: u8, at: u64) -> Result<bool, Fault> {

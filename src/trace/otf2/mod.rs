@@ -16,6 +16,7 @@ mod anchor;
 mod call;
 mod clock;
 mod definitions;
+mod fault;
 mod file;
 mod layout;
 mod rank;

@@ -4,7 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::{RegionKind, kind_of, site_of};
 use super::definitions::{Definitions, LocalDefinitions, Members, NUMBER, Region, USER};
-use super::file::{Fault, Record, Records, fault};
+use super::fault::{Fault, fault};
+use super::file::{Record, Records};
 use super::layout::{UNDEFINED, events as known};
 use super::sizes;
 use crate::trace::calls::{

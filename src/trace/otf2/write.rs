@@ -1,7 +1,8 @@
 //! Calls of any format as an archive.
 //!
 //! A call is a region of MPI; its call site is the region's place in the source. Processor time before a call is an
-//! attribute of its begin. Not kept: callers, reduction operators, addresses of buffers, and the sizes of single blocks.
+//! attribute of its begin. Not kept: callers, reduction operators, addresses of buffers, and the sizes of single
+//! blocks.
 
 use std::collections::BTreeMap;
 
