@@ -131,6 +131,13 @@ pub fn nccl(args: &NcclArgs, voice: Voice) -> Result<End, Failure> {
         Ok(report) => report,
         Err(error) => return schedule::end(error, voice),
     };
+    let missing = report.rows.iter().filter(|row| row.simulated_s.is_none()).count();
+    if request.fabric.is_some() && missing > 0 {
+        voice.hint(format_args!(
+            "{missing} of {} rows have the time of the model alone: no messages are known, or too many",
+            report.rows.len()
+        ));
+    }
     args.out.deliver(
         args.out.open(&OFFER)?,
         || table::nccl(&report),

@@ -2,6 +2,7 @@
 
 use crate::engine::CountedStep;
 use crate::ids::{IdVec, LinkId};
+#[cfg(feature = "simulator")]
 use crate::symmetry::Folded;
 use crate::units::Time;
 
@@ -68,6 +69,7 @@ impl LinkSeries {
     }
 
     /// Returns the series of all links of a folded run.
+    #[cfg(feature = "simulator")]
     #[must_use]
     pub fn expanded(&self, folded: &Folded) -> Self {
         Self { span: self.span, links: folded.expand_links(&self.links) }

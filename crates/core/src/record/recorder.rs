@@ -9,6 +9,7 @@ use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
 use crate::fabric::{Bisection, Fabric};
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
+#[cfg(feature = "simulator")]
 use crate::symmetry::Folded;
 use crate::units::Time;
 
@@ -382,6 +383,7 @@ impl LinkTimes {
     }
 
     /// Returns the times of all links of a folded run.
+    #[cfg(feature = "simulator")]
     #[must_use]
     pub fn expanded(&self, folded: &Folded) -> Self {
         Self { links: folded.expand_links(&self.links) }
