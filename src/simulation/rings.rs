@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::link_uses::LinkUses;
 use super::program::{ProgramWork, play_on_network};
 use super::symmetry::Quotient;
-use crate::engine::Watch;
+use crate::engine::{Progress, Watch};
 use crate::ids::RankId;
 use crate::player::{Observers, Play, Player};
 use crate::program::{Envelope, Op, Program, ProgramBuilder};
@@ -30,7 +30,7 @@ const MOST_PLAYED: u64 = 1 << 25;
 /// the block of the step before and sent its own.
 #[derive(Clone, Debug)]
 pub struct Rings {
-    /// Ranks of each ring, in their order.
+    /// Ranks of each ring, in their order: the same ranks from 0 on, each once.
     pub orders: Vec<Vec<u32>>,
     /// Size of a block \[B\].
     pub block: u64,
@@ -61,7 +61,7 @@ impl Rings {
         ProgramWork::new(program.build().expect("ranks that do nothing make no mistakes"), "rings")
     }
 
-    /// Plays the rings on a system. Returns `None` if the network cannot be folded, if
+    /// Plays the rings on a system. Returns `None` if an order is no permutation of the ranks, if the network cannot be folded, if
     /// too many steps pass before they repeat, or if `watch` ends the run.
     pub fn play(&self, system: &System, watch: Option<&dyn Watch>) -> Option<RingsTimes> {
         let mut numbers = PLAYED.to_vec();
@@ -74,6 +74,16 @@ impl Rings {
         let network = system.network().filter(|network| network.can_fold())?;
         let costs = system.node().costs().unwrap_or_default();
         let ranks = self.orders.first()?.len();
+        let is_whole = |order: &Vec<u32>| {
+            let mut seen = vec![false; ranks];
+            let all = order
+                .iter()
+                .all(|&rank| seen.get_mut(rank as usize).is_some_and(|seen| !std::mem::replace(seen, true)));
+            all && order.len() == ranks
+        };
+        if !self.orders.iter().all(is_whole) {
+            return None;
+        }
         // The next and the last rank of each, by ring.
         let neighbours = self.orders.iter().map(|order| {
             let mut of = vec![[0; 2]; ranks];
@@ -88,7 +98,10 @@ impl Rings {
         let played = |steps| self.beginning(&neighbours, steps, system, &folded, watch);
         numbers.iter().find_map(|&most| {
             let few = self.steps.min(most);
-            if few.saturating_mul(2 * self.orders.len() as u64 * u64::from(folded.classes())) > MOST_PLAYED {
+            let goes_on = || watch.is_none_or(|watch| watch.tick(Progress { now: Time::ZERO, delivered: 0, total: 1 }));
+            if !goes_on()
+                || few.saturating_mul(2 * self.orders.len() as u64 * u64::from(folded.classes())) > MOST_PLAYED
+            {
                 return None;
             }
             let (mut first, mut period, mut times) = (played(few)?, 0.0, 0);
@@ -182,16 +195,20 @@ fn shape(neighbours: impl Iterator<Item = [u32; 2]>) -> RankShape {
 }
 
 /// Returns the time by which each step of the middle half ends after the step `cycle` before \[ps\], if it is the same
-/// for all.
+/// for all, and if all are in that half at once for two such times. Then no transfer lasts from before its begin to
+/// after its end, so that the state repeats.
 fn period_of(ends: &[f64], steps: u64, cycle: u64) -> Option<f64> {
     let (steps, cycle) = (2 * steps as usize, 2 * cycle as usize);
     let checked = steps / 4..3 * steps / 4;
-    let first = *ends.get(checked.end - 1)? - *ends.get((checked.end - 1).checked_sub(cycle)?)?;
+    let (begin, end) = (checked.start, checked.end.checked_sub(2)?);
+    let period = *ends.get(end)? - *ends.get(end.checked_sub(cycle)?)?;
     let is_same = |ring: &[f64]| {
         let mut ops = checked.clone().filter(|&op| op >= cycle);
-        ops.all(|op| (ring[op] - ring[op - cycle] - first).abs() <= EQUAL * ring[op])
+        ops.all(|op| (ring[op] - ring[op - cycle] - period).abs() <= EQUAL * ring[op])
     };
-    (first > 0.0 && ends.chunks(steps).all(is_same)).then_some(first)
+    let from = ends.chunks(steps).map(|ring| ring[begin]).fold(0.0, f64::max);
+    let to = ends.chunks(steps).map(|ring| ring[end]).fold(f64::MAX, f64::min);
+    (period > 0.0 && to - from >= 2.0 * period && ends.chunks(steps).all(is_same)).then_some(period)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! NCCL's choices by size, and simulated times of the chosen algorithms on a fabric.
 //!
-//! The messages of an algorithm are a pattern file, played like any other. Rings of more than a million messages are a
-//! program of ring collectives, of which one GPU of each class is played. Launch and latency of the cost model are
-//! added to their time.
+//! The messages of an algorithm are a pattern file, played like any other. Of rings with more than a million messages
+//! one GPU of each class plays a beginning ([`Rings`]). Launch and latency of the cost model are added to their time.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

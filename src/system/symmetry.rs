@@ -7,8 +7,8 @@ pub enum Symmetry {
     /// training step or too large for its critical path to be kept.
     #[default]
     Auto,
-    /// One rank of each class of ranks that do the same, wherever that is possible. Critical path and links are then
-    /// not known.
+    /// One rank of each class of ranks that do the same, wherever that is possible. The critical path is then not
+    /// known.
     On,
     /// Every rank.
     Off,

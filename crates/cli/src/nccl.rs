@@ -126,15 +126,20 @@ pub fn nccl(args: &NcclArgs, voice: Voice) -> Result<End, Failure> {
         fabric: fabric.map(|fabric| asked::loader().on_read(progress::reading(voice.show)).topology(&fabric)),
         log: args.log.clone().zip(log),
     };
-    let made = progress::over_runs(voice.show, "messages", |control| choose(&request, control));
+    let mut stopped = false;
+    let made = progress::over_runs(voice.show, "messages", |control| {
+        let made = choose(&request, control);
+        stopped = control.is_cancelled();
+        made
+    });
     let report = match made {
         Ok(report) => report,
         Err(error) => return schedule::end(error, voice),
     };
     let missing = report.rows.iter().filter(|row| row.simulated_s.is_none()).count();
-    if request.fabric.is_some() && missing > 0 {
+    if request.fabric.is_some() && missing > 0 && !stopped {
         voice.hint(format_args!(
-            "{missing} of {} rows have the time of the model alone: no messages are known, or too many",
+            "{missing} of {} rows have the time of the model alone: no messages are known, or rings repeat too late",
             report.rows.len()
         ));
     }
@@ -144,7 +149,7 @@ pub fn nccl(args: &NcclArgs, voice: Voice) -> Result<End, Failure> {
         &report,
         &[("x.csv", &|w| csv::nccl(&report, w)), ("x.svg", &|w| w.write_all(svg::nccl(&report, &tuning).as_bytes()))],
     )?;
-    Ok(End::Done)
+    Ok(if stopped { End::Interrupted } else { End::Done })
 }
 
 /// Reads the system of the options. Returns it with its name.

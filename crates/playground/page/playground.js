@@ -16,8 +16,17 @@ async function pack(texts) {
 /** Texts of a link. @param {string} packed */
 async function unpack(packed) {
   const stream = new Blob([bytesOf(packed.replaceAll("-", "+").replaceAll("_", "/"))]).stream();
-  const text = await new Response(stream.pipeThrough(new DecompressionStream("deflate-raw"))).text();
-  return text.split("\0");
+  const reader = stream.pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    text += decoder.decode(next.value, { stream: true });
+    if (text.length > 1 << 20) {
+      await reader.cancel();
+      throw new Error("the text of the link is too long");
+    }
+  }
+  return (text + decoder.decode()).split("\0");
 }
 
 /** Bytes of a text in base64. @param {string} text */
@@ -284,7 +293,8 @@ class Side {
     this.progress.hidden = true;
     if (answer.stopped) this.say(`stopped after ${time(performance.now() - begin)}`, true);
     else if (answer.error) this.fail(answer.error);
-    else if (answer.mistakes) this.show(answer.mistakes);
+    else if (answer.mistakes && text === this.text) this.show(answer.mistakes);
+    else if (answer.mistakes) this.say("the text that ran had mistakes", true);
     else this.give({ ...answer, text });
     this.changed();
   }
@@ -356,6 +366,7 @@ async function start() {
   function open(texts) {
     while (sides.length > texts.length) {
       const side = /** @type {Side} */ (sides.pop());
+      clearTimeout(side.timer);
       side.checker.end();
       side.runner.stop();
       side.runner.end();

@@ -100,6 +100,7 @@ pub fn read(text: &str) -> Result<Asked, Invalid> {
     }
     if command.mistakes.is_empty() {
         let (seeds, varied) = (command.seeds(), command.varied());
+        command.check_choices(seeds);
         if command.mistakes.is_empty() {
             return Ok(if command.compares { command.sweep(seeds, &varied) } else { command.run(seeds) });
         }
@@ -233,6 +234,33 @@ impl Command {
                 None => loader,
             }
         })
+    }
+
+    /// Finds mistakes in values of a comparison that no scenario takes.
+    fn check_choices(&mut self, seeds: u64) {
+        if !self.compares {
+            return;
+        }
+        let first = self.values("--seed").last().cloned();
+        let number = first.as_ref().map_or(Some(1), |word| word.text.parse::<u64>().ok());
+        let asked = self.values("--seeds").last().cloned().or_else(|| first.clone());
+        match (number, asked.zip(first)) {
+            (None, Some((_, first))) => {
+                self.mistake(&first, format!("`{}` is no seed", first.text), "write --seed 1");
+            }
+            _ => {
+                let number = number.unwrap_or(1);
+                let word = self.values("--seeds").chain(self.values("--seed")).next().cloned();
+                if let (Some(word), Err(wrong)) = (word, hayase::sweep::seeds_from(number, seeds)) {
+                    self.mistake(&word, wrong.message, "write fewer seeds");
+                }
+            }
+        }
+        for word in self.values("--rank").cloned().collect::<Vec<_>>() {
+            if !["makespan", "slowdown"].contains(&&*word.text) {
+                self.mistake(&word, format!("`{}` is no figure", word.text), "write makespan or slowdown");
+            }
+        }
     }
 
     fn run(&self, seeds: u64) -> Asked {

@@ -44,6 +44,6 @@ pub fn names() -> Value {
 pub fn init(topology: &str, pattern: &str) -> Value {
     match scenario::init(topology, pattern) {
         Ok(text) => json!({ "text": text }),
-        Err(invalid) => mistakes::answer(&invalid, "", None),
+        Err(invalid) => mistakes::answer(&invalid, ""),
     }
 }

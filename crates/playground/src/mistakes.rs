@@ -7,9 +7,9 @@ use crate::SCENARIO;
 use crate::command::{COMMAND, range_of};
 
 /// Returns the answer for a text with mistakes: each with its place in the text, line 0 if it has none.
-///
-/// `shown` is the answer in the form of the command line.
-pub fn answer(invalid: &Invalid, text: &str, shown: Option<String>) -> Value {
+pub fn answer(invalid: &Invalid, text: &str) -> Value {
+    // A page has no files.
+    let files = "the playground reads no files; put the text into [files], or use the program";
     let mistakes = invalid.diagnostics.iter().map(|mistake| {
         let place = mistake.place(&invalid.sources);
         let (line, column, length) = match &place {
@@ -24,12 +24,14 @@ pub fn answer(invalid: &Invalid, text: &str, shown: Option<String>) -> Value {
             None => (0, 0, 0),
         };
         let file = place.map(|place| place.file).filter(|_| line == 0);
+        let of_file = || (mistake.code == "unreadable-file").then(|| files.to_owned());
+        let help = mistake.help.clone().or_else(of_file);
         json!({
-            "code": mistake.code, "message": mistake.message, "label": mistake.label, "help": mistake.help,
+            "code": mistake.code, "message": mistake.message, "label": mistake.label, "help": help,
             "line": line, "column": column, "length": length.max(1), "file": file,
         })
     });
-    json!({"mistakes": mistakes.collect::<Vec<_>>(), "shown": shown.unwrap_or_else(|| invalid.to_string())})
+    json!({"mistakes": mistakes.collect::<Vec<_>>()})
 }
 
 /// Returns line and column of an offset \[B\] in a text, from 1.

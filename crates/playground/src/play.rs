@@ -26,7 +26,11 @@ pub type Tell = fn(f64, f64);
 /// Checks a text without running it; returns its mistakes, and a line that describes it.
 pub fn check(text: &str) -> Value {
     let checked = read(text).and_then(|asked| match asked {
-        Asked::Run { loader, .. } => loader.load_all().map(|loaded| describe(&loaded)),
+        Asked::Run { loader, seeds, .. } => {
+            let loaded = loader.load_all()?;
+            seeds_from(1, seeds)?;
+            Ok(describe(&loaded))
+        }
         Asked::Compare(sweep) => {
             let points = sweep.points_until(&Control::default())?;
             Ok(table::count(points.len() as u64, "combination", "combinations"))
@@ -34,7 +38,7 @@ pub fn check(text: &str) -> Value {
     });
     match checked {
         Ok(words) => json!({"mistakes": [], "words": words}),
-        Err(invalid) => answer(&invalid, text, None),
+        Err(invalid) => answer(&invalid, text),
     }
 }
 
@@ -51,7 +55,7 @@ pub fn run(text: &str, tell: Tell) -> Value {
             played
         }
         Err(error) => match error.downcast::<Invalid>() {
-            Ok(invalid) => answer(&invalid, text, None),
+            Ok(invalid) => answer(&invalid, text),
             Err(error) => json!({"error": error.to_string()}),
         },
     }
