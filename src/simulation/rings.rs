@@ -61,8 +61,8 @@ impl Rings {
         ProgramWork::new(program.build().expect("ranks that do nothing make no mistakes"), "rings")
     }
 
-    /// Plays the rings on a system. Returns `None` if an order is no permutation of the ranks, if the network cannot be folded, if
-    /// too many steps pass before they repeat, or if `watch` ends the run.
+    /// Plays the rings on a system. Returns `None` if an order is no permutation of the ranks, if the network cannot
+    /// be folded, if too many steps pass before they repeat, or if `watch` ends the run.
     pub fn play(&self, system: &System, watch: Option<&dyn Watch>) -> Option<RingsTimes> {
         let mut numbers = PLAYED.to_vec();
         numbers.push(self.steps);
