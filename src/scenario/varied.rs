@@ -285,7 +285,7 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
         let mut entries: Vec<_> = fs::read_dir(path)?.collect::<Result<_, _>>()?;
         entries.arrange_by_key(fs::DirEntry::file_name);
         for entry in entries.iter().filter(|entry| entry.path().is_file()) {
-            hasher.update(entry.file_name().as_encoded_bytes()).update(b"\0").update(&hash_of(&entry.path())?);
+            hasher.update(entry.file_name().as_encoded_bytes()).update(b"\0").update(&hash_in_folder(&entry.path())?);
         }
     } else if Format::of_name(path) == Some(Format::Chakra) || is_prefix(path) {
         for part in listed(path) {
@@ -299,6 +299,18 @@ fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
         }
     }
     Ok(*hasher.finalize().as_bytes())
+}
+
+/// Returns the hash of a file of a folder of which all files are hashed. Other files of the same trace are among them.
+fn hash_in_folder(path: &Path) -> io::Result<[u8; 32]> {
+    match Format::of_name(path) {
+        Some(Format::Chakra | Format::Dumpi | Format::GoalBinary) => {
+            let mut hasher = blake3::Hasher::new();
+            io::copy(&mut fs::File::open(path)?, &mut hasher)?;
+            Ok(*hasher.finalize().as_bytes())
+        }
+        _ => hash_of(path),
+    }
 }
 
 /// Returns the files that a list of trace files names, or those of the ranks of an execution trace.

@@ -16,10 +16,9 @@ use crate::program::{Envelope, Op, Program, ProgramBuilder};
 use crate::record::LinkMeasures;
 use crate::symmetry::{Channel, Exchanges, Folded, RankShape, mix};
 use crate::system::System;
+use crate::training::EQUAL;
 use crate::units::Time;
 
-/// Part of the time within which two times are equal.
-const EQUAL: f64 = 1.0 / (1_u64 << 40) as f64;
 /// Numbers of steps that are played in search of a repetition.
 const PLAYED: [u64; 4] = [64, 256, 1024, 4096];
 

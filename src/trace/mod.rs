@@ -22,6 +22,7 @@ pub mod calls;
 pub mod chakra;
 mod dumpi;
 mod expand;
+mod fault;
 pub mod goal;
 mod integrity;
 pub(crate) mod lines;

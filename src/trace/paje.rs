@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use rustc_hash::FxHashMap;
+use hayase_trace::walk::{Channel, Channels, Communicators, Requests};
 
-use super::calls::{CallKind, Calls, Event, Item, ItemError, MOST_RANKS};
+use super::calls::{Calls, Event, Item, ItemError, MOST_RANKS};
 
 /// Definitions of events and types. States are `S`, links `L`, ranks `R` in the container `0`.
 const HEAD: &str = "\
@@ -74,21 +74,21 @@ const HEAD: &str = "\
 3 0 p P 0 program
 ";
 
-/// Messages of one sender, receiver, communicator and tag.
-type Envelope = (u32, u32, u64, i32);
-
 /// Consumer of calls that makes a trace of Paje of them, in memory.
 ///
-/// A message runs from the begin of its send to the end of the call that completes its receive. Messages with only one
-/// end, and those of persistent requests and of inter-communicators, have no link.
+/// A message runs from the begin of its send to the end of the call that completes its receive. A message with only one
+/// end, or whose source or tag is not known, has no link.
 #[derive(Debug, Default)]
 pub struct ToPaje {
     ranks: BTreeMap<u32, Rank>,
     /// Calls as (begin, end, rank, name) \[ns\].
     calls: Vec<(u64, u64, u32, &'static str)>,
-    /// Begins of sends, and ends of receives, in the order of the calls \[ns\].
-    sent: BTreeMap<Envelope, Vec<(u64, u64)>>,
-    received: BTreeMap<Envelope, Vec<u64>>,
+    /// Begins of sends \[ns\] with their bytes, and places of receives in `received`, without a partner.
+    channels: Channels<(u64, u64), usize>,
+    /// Ends of receives \[ns\].
+    received: Vec<u64>,
+    /// Messages: their channel, send, and receive.
+    messages: Vec<(Channel, (u64, u64), usize)>,
 }
 
 /// Rank on its way.
@@ -96,10 +96,9 @@ pub struct ToPaje {
 struct Rank {
     /// Start of its times, from which they count \[ns\].
     start: u64,
-    /// Id and members of its communicators.
-    comms: FxHashMap<u32, (u64, Vec<u32>)>,
-    /// Place of the end of each receive that has started, by request.
-    open: FxHashMap<u64, (Envelope, usize)>,
+    comms: Communicators,
+    /// Place in `received`, by request.
+    requests: Requests<usize>,
 }
 
 impl Calls for ToPaje {
@@ -110,12 +109,20 @@ impl Calls for ToPaje {
                     return Err(ItemError::new("too-large", format!("a trace of {} ranks", header.ranks)));
                 }
                 let repeated = || ItemError::new("repeated-rank", format!("rank {rank} appears twice"));
-                let known = self.ranks.insert(rank, Rank { start: header.start, ..Rank::default() });
+                let comms = Communicators::new(rank, header.ranks);
+                let known = self.ranks.insert(rank, Rank { start: header.start, comms, ..Rank::default() });
                 return if known.is_some() { Err(repeated()) } else { Ok(()) };
             }
-            Item::Communicator(number, comm) if comm.remote.is_empty() => {
-                let comms = self.ranks.get_mut(&rank).map(|rank| &mut rank.comms);
-                comms.and_then(|comms| comms.insert(number, (comm.id, comm.members.clone())));
+            Item::Communicator(number, comm) => {
+                if let Some(rank) = self.ranks.get_mut(&rank) {
+                    rank.comms.insert(number, comm);
+                }
+            }
+            Item::Event(event) if event.thread != 0 => {
+                return Err(ItemError::new(
+                    "several-threads",
+                    "calls of several threads overlap, and states of Paje nest",
+                ));
             }
             Item::Event(event) => self.call(rank, event),
             _ => {}
@@ -131,35 +138,28 @@ impl ToPaje {
     }
 
     fn call(&mut self, me: u32, event: &Event) {
-        let Some(rank) = self.ranks.get_mut(&me) else { return };
-        let (begin, end) = (rank.start.saturating_add(event.begin), rank.start.saturating_add(event.end));
-        self.calls.push((begin, end, me, event.name()));
-        let persistent = matches!(event.call.kind(), CallKind::SendInit | CallKind::RecvInit);
-        for message in event.message_ends().filter(|_| !persistent) {
-            let members = rank.comms.get(&event.comm);
-            let id = members.map_or(0, |(id, _)| *id);
-            let world = |peer: i32| match members.filter(|(_, members)| !members.is_empty()) {
-                Some((_, members)) => members.get(usize::try_from(peer).ok()?).copied(),
-                None => u32::try_from(peer).ok(),
-            };
-            let Some(peer) = world(message.peer) else { continue };
-            if message.sends {
-                self.sent.entry((me, peer, id, message.tag)).or_default().push((begin, message.bytes));
-                continue;
+        let Some(Rank { start, comms, requests }) = self.ranks.get_mut(&me) else { return };
+        let (begin, end) = (start.saturating_add(event.begin), start.saturating_add(event.end));
+        self.calls.push((begin, end.max(begin), me, event.name()));
+        for begun in requests.begun(event) {
+            for message in begun.message_ends() {
+                let Some(channel) = comms.channel(&begun, &message) else { continue };
+                let met = if message.sends {
+                    self.channels.send(channel, (begin, message.bytes))
+                } else {
+                    let place = self.received.len();
+                    self.received.push(end);
+                    if let Some(request) = begun.request_made() {
+                        requests.keep(request, place);
+                    }
+                    self.channels.receive(channel, place)
+                };
+                self.messages.extend(met.map(|(send, receive)| (channel, send, receive)));
             }
-            let envelope = (peer, me, id, message.tag);
-            let ends = self.received.entry(envelope).or_default();
-            if let Some(request) = event.request_made() {
-                rank.open.insert(request, (envelope, ends.len()));
-            }
-            ends.push(end);
         }
         if event.call.completes_requests() {
-            for request in &event.requests {
-                let Some((envelope, at)) = rank.open.remove(request) else { continue };
-                if let Some(done) = self.received.get_mut(&envelope).and_then(|ends| ends.get_mut(at)) {
-                    *done = end;
-                }
+            for place in event.requests.iter().filter_map(|&request| requests.complete(request)) {
+                self.received[place] = end;
             }
         }
     }
@@ -171,26 +171,19 @@ impl ToPaje {
     pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let first = self.calls.iter().map(|call| call.0).min().unwrap_or(0);
         let last = self.calls.iter().map(|call| call.1).max().unwrap_or(first);
-        // Calls end before the next begin at the same time, and an inner one within the outer.
+        let after = |time: u64| seconds(time - first);
+        // At one time calls end before others begin, but for those that begin there, too.
         let mut lines = BTreeSet::new();
         for (at, &(begin, end, rank, name)) in self.calls.iter().enumerate() {
-            lines.insert((begin, 1, at, format!("5 {} S r{rank} MPI_{name}", seconds(begin - first))));
-            lines.insert((
-                end.max(begin),
-                i32::from(end <= begin) * 2,
-                at,
-                format!("6 {} S r{rank}", seconds(end.max(begin) - first)),
-            ));
+            let is_short = i32::from(begin == end);
+            lines.insert((begin, 1, 2 * at, format!("5 {} S r{rank} MPI_{name}", after(begin))));
+            lines.insert((end, is_short, 2 * at + 1, format!("6 {} S r{rank}", after(end))));
         }
-        let mut key = 0_usize;
-        for (envelope, sends) in &self.sent {
-            let (src, dst, ..) = envelope;
-            for (&(begin, bytes), &end) in sends.iter().zip(self.received.get(envelope).into_iter().flatten()) {
-                let end = end.max(begin);
-                lines.insert((begin, 3, key, format!("7 {} L p r{src} {bytes} m{key}", seconds(begin - first))));
-                lines.insert((end, 4, key, format!("8 {} L p r{dst} {bytes} m{key}", seconds(end - first))));
-                key += 1;
-            }
+        for (key, (channel, (begin, bytes), receive)) in self.messages.into_iter().enumerate() {
+            let Channel { from, to, .. } = channel;
+            let end = self.received[receive].max(begin);
+            lines.insert((begin, 3, key, format!("7 {} L p r{from} {bytes} m{key}", after(begin))));
+            lines.insert((end, 4, key, format!("8 {} L p r{to} {bytes} m{key}", after(end))));
         }
         out.write_all(HEAD.as_bytes())?;
         for rank in self.ranks.keys() {
@@ -198,9 +191,9 @@ impl ToPaje {
         }
         lines.iter().try_for_each(|(.., line)| writeln!(out, "{line}"))?;
         for rank in self.ranks.keys() {
-            writeln!(out, "4 {} R r{rank}", seconds(last - first))?;
+            writeln!(out, "4 {} R r{rank}", after(last))?;
         }
-        writeln!(out, "4 {} P p", seconds(last - first))
+        writeln!(out, "4 {} P p", after(last))
     }
 }
 
@@ -213,6 +206,7 @@ fn seconds(ns: u64) -> String {
 mod tests {
     use super::*;
     use crate::reading::Input;
+    use crate::trace::calls::{Call, Header};
     use crate::trace::time_independent;
 
     /// Ranks send, receive into a request, and wait for it.
@@ -246,6 +240,21 @@ mod tests {
         }
         assert!(depth.values().all(|depth| *depth == 0));
         assert_eq!(states, 9);
+    }
+
+    #[test]
+    fn a_call_without_duration_ends_before_the_next_begins() {
+        let mut calls = ToPaje::new();
+        calls.item(0, 0, Item::Header(&Header::new(0, 1))).unwrap();
+        for (call, begin, end) in [(Call::Iprobe, 20, 20), (Call::Barrier, 20, 30), (Call::Barrier, 30, 30)] {
+            calls.item(0, 0, Item::Event(&Event::new(call, begin, end))).unwrap();
+        }
+        let mut bytes = Vec::new();
+        calls.write(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let states: Vec<&str> =
+            text.lines().filter(|line| line.starts_with(['5', '6'])).map(|line| &line[..1]).collect();
+        assert_eq!(states.concat(), "565656");
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub use layout::{Layout, Mistake};
 pub use memory::{GpuParameters, StageMemory, activations_of_layer, memory, parameters};
 pub use model::{LayerWeights, Model, Recompute};
 pub use record::{Exposed, Repetition, StepParts, StepRecord, Sums};
+pub(crate) use repetition::EQUAL;
 pub use schedule::{Schedule, ScheduleKind, Slot};
 pub use search::{Candidate, Fixed, Parts, in_words, nearest, pareto, peak_memory, search, why_second};
 pub use spec::{LlmSpec, Switch, Training};

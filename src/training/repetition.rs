@@ -13,8 +13,8 @@ use super::record::{Repetition, StepRecord, Sums};
 use super::schedule::{Schedule, ScheduleKind};
 use crate::ids::{Id, RankId};
 
-/// Part of the time within which two times are equal.
-const EQUAL: f64 = 1.0 / (1_u64 << 40) as f64;
+/// Part of the time within which two times of a repetition are equal.
+pub const EQUAL: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Smallest number of micro-batches that is played in search of a repetition.
 const FEWEST: u64 = 48;

@@ -5,33 +5,11 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { tests } from "./browser.js";
 
 const folder = resolve(process.argv[2] ?? ".");
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox"] });
-let failed = 0;
-
-/** Opens a page without network. Any text on the console and any request is a failure. */
-async function test(name, file, body, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, offline: true, ...options });
-  const page = await context.newPage();
-  const complaints = [];
-  page.on("console", message => complaints.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", error => complaints.push(error.stack));
-  page.on("request", request => { if (!/^(file|data):/.test(request.url())) complaints.push(`loads ${request.url()}`); });
-  try {
-    await page.goto(pathToFileURL(`${folder}/${file}`).href);
-    await page.waitForSelector("html[data-ready]");
-    await body(page);
-    assert.deepEqual(complaints, []);
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}\n${error.stack}\n${complaints.join("\n")}`);
-  }
-  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name.replaceAll(/\W+/g, "-")}.png`, fullPage: true });
-  await context.close();
-}
+const { test: run, end } = await tests({ loads: /^(file|data):/ });
+const test = (name, file, body, options) => run(name, pathToFileURL(`${folder}/${file}`).href, body, options);
 
 const column = (page, table, at) => page.locator("table").nth(table).locator("tbody tr:not([hidden])")
   .evaluateAll((rows, at) => rows.map(row => row.cells[at].textContent), at);
@@ -83,7 +61,6 @@ for (const colorScheme of ["light", "dark"]) {
     }, { colorScheme, viewport: { width, height: 900 } });
   }
 }
-await browser.close();
 
 // Functions of the script by themselves.
 const { numberOf, compareCells, toCsv } = createRequire(import.meta.url)("../../crates/output/src/page/page.js");
@@ -91,5 +68,4 @@ assert.deepEqual(["1 234", "41.0", "52 %", "", "L1.14"].map(numberOf), [1234, 41
 assert.deepEqual(["b", "10", "9", "a"].sort(compareCells), ["9", "10", "a", "b"]);
 assert.equal(toCsv([["a", 'say "x"'], ["1,5", ""]]), 'a,"say ""x"""\n"1,5",\n');
 
-console.log(failed ? `${failed} failed` : "all passed");
-process.exit(failed ? 1 : 0);
+end();

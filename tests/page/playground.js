@@ -7,36 +7,14 @@ import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { tests } from "./browser.js";
 
 const file = pathToFileURL(resolve(process.argv[2])).href;
 const hayase = process.argv[3];
 const require = createRequire(import.meta.url);
 const { runnable } = require("../../docs/assets/playground.js");
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox"] });
-let failed = 0;
-
-/** Opens the page without network. Any text on the console and any request is a failure. */
-async function test(name, body, { hash = "", ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, offline: true, ...options });
-  const page = await context.newPage();
-  const complaints = [];
-  page.on("console", message => complaints.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", error => complaints.push(error.stack));
-  page.on("request", request => { if (!/^(file|data|blob|about):/.test(request.url())) complaints.push(`loads ${request.url()}`); });
-  try {
-    await page.goto(file + hash);
-    await page.waitForSelector("html[data-ready]");
-    await body(page);
-    assert.deepEqual(complaints, []);
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}\n${error.stack}\n${complaints.join("\n")}`);
-  }
-  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/playground-${name.replaceAll(/\W+/g, "-")}.png`, fullPage: true });
-  await context.close();
-}
+const { test: open, end } = await tests({ loads: /^(file|data|blob|about):/, prefix: "playground-" });
+const test = (name, body, { hash = "", ...options } = {}) => open(name, file + hash, body, options);
 
 const side = (page, at = 0) => page.locator(".side").nth(at);
 const write = async (page, text, at = 0) => {
@@ -202,7 +180,6 @@ await test("432 nodes take at most three times as long as in the program", async
   console.log(`     ${taken.map(([page, program]) => `${page} ms, program ${program} ms`).join("; ")}`);
   assert.ok(taken[0][0] < 3 * taken[0][1], String(taken));
 });
-await browser.close();
 
 // Functions of the script by themselves.
 const { pack, unpack, parts, offsetOf } = require("../../crates/playground/page/playground.js");
@@ -212,5 +189,4 @@ assert.deepEqual(parts("ab\nc", [mistake(1, 2, 1), mistake(2, 2, 1)]), [["a", fa
 assert.equal(offsetOf("\u{1f600}b\nxyz", 2, 3), 6);
 assert.equal(offsetOf("\u{1f600}b", 1, 2), 2);
 
-console.log(failed ? `${failed} failed` : "all passed");
-process.exit(failed ? 1 : 0);
+end();

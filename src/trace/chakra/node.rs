@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::wire::{Fault, Message, Value, fault, mistake};
+use super::wire::{Message, Value};
+use crate::trace::fault::{Fault, fault, mistake};
 
 /// Type of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -9,11 +9,12 @@ use super::groups::Groups;
 use super::ignored::Ignored;
 use super::kinds::{Place, Rules, collective};
 use super::node::{Node, NodeType};
-use super::wire::{Fault, Frames, fault, mistake};
+use super::wire::Frames;
 use crate::base::memory;
 use crate::diagnostic::Diagnostic;
 use crate::program::{Envelope, GraphBuilder, Op, RankProgram};
 use crate::reading::Input;
+use crate::trace::fault::{Fault, fault, mistake};
 use crate::units::Time;
 
 /// Largest number of operations of a rank, which are counted in 31 bits.

@@ -3,36 +3,15 @@
 //! Nothing is reserved because a length claims it: a message is read in steps, and everything in it is a part of the
 //! bytes that are there. All offsets count from the start of the file, after decompression.
 
-use std::borrow::Cow;
 use std::io::Read;
 
 use crate::reading::Input;
+use crate::trace::fault::{Fault, fault};
 
 /// Longest message \[B\]. The first message of some files holds the description of a whole algorithm.
 const LONGEST: u64 = 256 << 20;
 /// Bytes that are read at once \[B\].
 const STEP: usize = 1 << 18;
-
-/// A mistake in the bytes of a file.
-#[derive(Debug)]
-pub(super) struct Fault {
-    /// Name of the kind of mistake.
-    pub code: &'static str,
-    /// Offset in the file \[B\].
-    pub at: u64,
-    /// Description, with the thing that was expected.
-    pub what: Cow<'static, str>,
-}
-
-/// Returns damage at a byte.
-pub(super) fn fault<T>(at: u64, what: impl Into<Cow<'static, str>>) -> Result<T, Fault> {
-    mistake("damaged-trace", at, what)
-}
-
-/// Returns a mistake at a byte.
-pub(super) fn mistake<T>(code: &'static str, at: u64, what: impl Into<Cow<'static, str>>) -> Result<T, Fault> {
-    Err(Fault { code, at, what: what.into() })
-}
 
 /// Messages of a file, one after the other.
 pub(super) struct Frames {

@@ -6,8 +6,8 @@ use super::members::{COMM_NULL, COMM_SELF, COMM_WORLD, Known, Made, made_by};
 use super::record::{Record, Span, Status};
 use super::requests::{REQUEST_NULL, Results, completed, started};
 use super::types::Types;
-use super::wire::{Fault, fault};
 use crate::trace::calls::{Call, CallKind, Calls, Clock, Communicator, Event, Flags, Item, Op};
+use crate::trace::fault::{Fault, fault, mistake};
 
 /// Largest step back of a clock that is taken for none \[ns\]. Real time is corrected while programs run.
 const CLOCK_STEP: u64 = 1_000_000;
@@ -145,7 +145,7 @@ impl<'a> Converter<'a> {
             self.fill(record, &mut event, calls)?;
             self.events += 1;
             let passed = calls.item(self.rank, at as u64, Item::Event(&event));
-            passed.map_err(|wrong| Fault { code: wrong.code, at, what: wrong.message })?;
+            passed.map_err(|wrong| Fault::of_item(wrong, at as u64))?;
             let exit = self.span(record).map_or(0, |(_, exit)| exit);
             if let Some((_, last)) = self.threads.get_mut(&record.thread) {
                 *last = exit.max(*last);
@@ -185,12 +185,12 @@ impl<'a> Converter<'a> {
         };
         self.begin = Some(first);
         if exit + CLOCK_STEP < entry {
-            return fault(record.at, format!("the call returns {} ns before it begins", entry - exit));
+            return fault(record.at as u64, format!("the call returns {} ns before it begins", entry - exit));
         }
         if exit + CLOCK_STEP < last {
             let what =
                 format!("the call returns {} ns before the call before it: its clock runs backwards", last - exit);
-            return fault(record.at, what);
+            return fault(record.at as u64, what);
         }
         let (entry, exit) = (entry.max(last), exit.max(entry).max(last));
         let gap = entry - last;
@@ -208,7 +208,7 @@ impl<'a> Converter<'a> {
     fn announce(&mut self, number: i32, known: Option<usize>, at: usize, calls: &mut impl Calls) -> Result<(), Fault> {
         let mut pass = |index: u32, communicator: &Communicator| {
             let passed = calls.item(self.rank, at as u64, Item::Communicator(index, communicator));
-            passed.map_err(|wrong| Fault { code: wrong.code, at, what: wrong.message })
+            passed.map_err(|wrong| Fault::of_item(wrong, at as u64))
         };
         let index = self.next_comm;
         let mut comm = Comm { index, peers: 0, is_inter: false, offset: 0, local: 0 };
@@ -253,13 +253,13 @@ impl<'a> Converter<'a> {
     /// Returns the bytes of elements of a datatype.
     fn bytes(&self, record: &Record, count: i32, datatype: i32) -> Result<u64, Fault> {
         match (u64::try_from(count), self.types.size(datatype)) {
-            (Err(_), _) => fault(record.at, format!("MPI_{} has {count} elements", record.function.name)),
+            (Err(_), _) => fault(record.at as u64, format!("MPI_{} has {count} elements", record.function.name)),
             (Ok(0), _) => Ok(0),
             (Ok(count), Some(size)) => Ok(count.saturating_mul(size)),
             (Ok(_), None) => {
                 let what =
                     format!("the size of datatype {datatype} is not known: neither the file nor a call tells it");
-                Err(Fault { code: "unknown-size", at: record.at, what: what.into() })
+                mistake("unknown-size", record.at as u64, what)
             }
         }
     }
@@ -312,7 +312,7 @@ impl<'a> Converter<'a> {
         let peer = |comm: Comm, dest: i32| match dest {
             dest if dest < 0 => Ok(Event::PROC_NULL),
             dest if comm.is_inter && dest as usize >= comm.peers => {
-                fault(at, format!("there is no rank {dest} on the other side, which has {} ranks", comm.peers))
+                fault(at as u64, format!("there is no rank {dest} on the other side, which has {} ranks", comm.peers))
             }
             dest => Ok(dest.saturating_add(comm.offset)),
         };

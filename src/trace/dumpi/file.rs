@@ -10,7 +10,8 @@
 //! Source: sst-dumpi, `docs/traceformat.dox` (T.0 to T.8) and `common/io.c`.
 
 use super::record::{Records, Version};
-use super::wire::{Cursor, Fault, fault};
+use super::wire::Cursor;
+use crate::trace::fault::{Fault, fault, mistake};
 
 /// First bytes of every file, and of its index.
 pub(in crate::trace) const MAGIC: [u8; 8] = [0xff, 0xaa, 0xdd, b'D', b'U', b'M', b'P', b'I'];
@@ -71,23 +72,26 @@ impl<'a> Sections<'a> {
             let at = offsets.at;
             let offset = offsets.u64()?;
             if offset >= index as u64 {
-                return fault(at, format!("the index leads to byte {offset}, and the sections end at byte {index}"));
+                return fault(
+                    at as u64,
+                    format!("the index leads to byte {offset}, and the sections end at byte {index}"),
+                );
             }
             listed.push(offset as usize);
         }
-        let [.., header, body, footer, _] = listed[..] else { return fault(index, "the index is too short") };
+        let [.., header, body, footer, _] = listed[..] else { return fault(index as u64, "the index is too short") };
         let mut of_header = Cursor::new(bytes, header, index, false);
         let version = [of_header.u8()?, of_header.u8()?, of_header.u8()?];
         if version[0] > NEWEST {
             let [major, minor, patch] = version;
             let what = format!("version {major}.{minor}.{patch} of the format; versions up to {NEWEST} are read");
-            return Err(Fault { code: "unknown-version", at: header, what: what.into() });
+            return mistake("unknown-version", header as u64, what);
         }
         of_header.u64()?;
         let host = of_header.text()?;
         if header < 10 || body < 8 || body + 8 > header - 2 {
             let what = format!("the index has the records at byte {body}, and their end at byte {header}");
-            return fault(index, what);
+            return fault(index as u64, what);
         }
         let mut times = Cursor::new(bytes, body, header, false);
         let end = Cursor::new(bytes, header - 2, header, false).u16()?;
@@ -112,7 +116,7 @@ impl<'a> Sections<'a> {
         if footer != 0 {
             let mut cursor = Cursor::new(bytes, footer, index, false);
             if cursor.u64()? != FOOTER_MAGIC {
-                return fault(footer, format!("the footer does not begin with {FOOTER_MAGIC:#x}"));
+                return fault(footer as u64, format!("the footer does not begin with {FOOTER_MAGIC:#x}"));
             }
             // One for each function, and one for all of them. Three numbers follow those of functions.
             let count = usize::from(end.saturating_sub(2));
@@ -131,7 +135,7 @@ impl<'a> Sections<'a> {
     /// Returns the fault of a file that has no index.
     pub fn cut_off(&self) -> Fault {
         let what = "the file ends without the index of its sections: it was cut off, or its writer was ended early";
-        Fault { code: "truncated-trace", at: self.bytes.len(), what: what.into() }
+        Fault { code: "truncated-trace", at: self.bytes.len() as u64, what: what.into() }
     }
 }
 

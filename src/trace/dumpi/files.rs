@@ -7,7 +7,9 @@ use std::path::Path;
 use super::file::MAGIC;
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::reading::Input;
-use crate::trace::calls::MOST_RANKS;
+
+/// Largest number of ranks: tables are made for all of them, also for those without a file.
+const MOST_RANKS: u32 = 1 << 20;
 
 /// Extension of the file that names the others.
 pub(in crate::trace) const EXTENSION: &str = "meta";

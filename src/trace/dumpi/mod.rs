@@ -33,10 +33,10 @@ use self::members::{COMM_WORLD, Steps};
 use self::record::NS_PER_S;
 use self::requests::{Results, each};
 use self::types::Types;
-use self::wire::Fault;
 use super::calls::{Call, CallKind, Calls, Clock, Header, Item};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::reading::Input;
+use crate::trace::fault::{Fault, mistake};
 
 /// Largest file of a rank \[B\]. It is kept whole while it is read.
 const LARGEST: u64 = 64 << 30;
@@ -107,7 +107,7 @@ fn scan(bytes: &[u8], rank: u32, ranks: u32, steps: &mut Steps) -> Result<(), Fa
             return Ok(());
         }
         let what = format!("the program was told that {what} is {value}, and the names of the files say {expected}");
-        Err(Fault { code: "other-run", at: record.at, what: what.into() })
+        mistake("other-run", record.at as u64, what)
     })?;
     if sections.is_cut_off { Err(sections.cut_off()) } else { Ok(()) }
 }
@@ -120,7 +120,7 @@ fn convert(
     calls: &mut impl Calls,
 ) -> Result<(), Fault> {
     let sections = Sections::new(bytes)?;
-    let wrong = |wrong: super::calls::ItemError| Fault { code: wrong.code, at: 0, what: wrong.message };
+    let wrong = |wrong: super::calls::ItemError| Fault::of_item(wrong, 0);
     // The clock of the first record is that of all.
     let mut first = sections.records();
     let record = first.next().ok().flatten();

@@ -11,7 +11,8 @@
 //! Source: sst-dumpi, `common/iodefs.h` (`STARTREAD`, `get_statuses`), `common/dumpiio.c`.
 
 use super::functions::{ENTER_EXIT, Function, functions};
-use super::wire::{Cursor, Fault, fault};
+use super::wire::Cursor;
+use crate::trace::fault::{Fault, fault};
 
 const STATUS: u8 = 3;
 const CPU_TIME: u8 = 1 << 2;
@@ -101,7 +102,7 @@ impl<'a> Records<'a> {
             number if number >= first && number < first + 2 => ENTER_EXIT[number - first],
             number => match self.functions.get(number) {
                 Some(function) if function.arguments != "?" => *function,
-                _ => return fault(at, format!("function {number} is none of those that have records")),
+                _ => return fault(at as u64, format!("function {number} is none of those that have records")),
             },
         };
         let mask = self.cursor.u8()?;
@@ -129,7 +130,7 @@ impl<'a> Records<'a> {
         let at = self.cursor.at;
         let ns = u64::from(self.cursor.u32()?);
         if ns >= NS_PER_S {
-            return fault(at, format!("a time has {ns} ns, and a second has fewer than {NS_PER_S}"));
+            return fault(at as u64, format!("a time has {ns} ns, and a second has fewer than {NS_PER_S}"));
         }
         // The second nearest to the last one.
         let last = &mut self.seconds[clock];

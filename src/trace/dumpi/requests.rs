@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::record::{Record, Records, Status};
-use super::wire::Fault;
 use crate::trace::calls::{Call, CallKind};
+use crate::trace::fault::Fault;
 
 /// Number of the request that is none.
 pub(super) const REQUEST_NULL: i32 = 1;

@@ -1,22 +1,6 @@
 //! Bytes of a file: numbers in network byte order, each with its offset.
 
-use std::borrow::Cow;
-
-/// A mistake in the bytes of a file.
-#[derive(Clone, Debug)]
-pub(super) struct Fault {
-    /// Name of the kind of mistake.
-    pub code: &'static str,
-    /// Offset in the file \[B\].
-    pub at: usize,
-    /// Description, with the thing that was expected.
-    pub what: Cow<'static, str>,
-}
-
-/// Returns damage at a byte.
-pub(super) fn fault<T>(at: usize, what: impl Into<Cow<'static, str>>) -> Result<T, Fault> {
-    Err(Fault { code: "damaged-trace", at, what: what.into() })
-}
+use crate::trace::fault::{Fault, mistake};
 
 /// Position in the bytes of a file.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +29,7 @@ impl<'a> Cursor<'a> {
         if left < count {
             let code = if self.open { "truncated-trace" } else { "damaged-trace" };
             let what = format!("{left} bytes are left where {what} of {count} bytes is expected");
-            return Err(Fault { code, at: self.at, what: what.into() });
+            return mistake(code, self.at as u64, what);
         }
         let taken = &self.bytes[self.at..self.at + count];
         self.at += count;
@@ -86,7 +70,7 @@ impl<'a> Cursor<'a> {
         if count.saturating_mul(width) > self.left() {
             let code = if self.open && count < 1 << 28 { "truncated-trace" } else { "damaged-trace" };
             let what = format!("an array claims {count} elements, and {} bytes are left", self.left());
-            return Err(Fault { code, at, what: what.into() });
+            return mistake(code, at as u64, what);
         }
         Ok(count)
     }

@@ -1,8 +1,8 @@
 //! Anchor file of an archive: version, sizes of chunks, numbers of locations and definitions.
 
-use super::fault::{Fault, fault};
 use super::file::{BIG, CHUNK, END_OF_FILE, LITTLE, is_big};
 use super::layout::Fields;
+use crate::trace::fault::{Fault, fault};
 
 /// Text after the order of bytes.
 const MAGIC: &[u8] = b"OTF2";

@@ -19,9 +19,11 @@ pub(super) fn kind_of(definitions: &Definitions, region: &Region) -> RegionKind 
     let function = name.strip_prefix("mpi_").or_else(|| name.strip_prefix("pmpi_"));
     match function {
         Some("init_thread") => RegionKind::Mpi(Some(Call::Init)),
-        Some(function) => {
-            RegionKind::Mpi(Call::ALL.iter().copied().find(|call| call.name().eq_ignore_ascii_case(function)))
-        }
+        Some(function) => match Call::ALL.iter().copied().find(|call| call.name().eq_ignore_ascii_case(function)) {
+            // A function of the program.
+            None if !matches!(region.paradigm, MPI | UNDEFINED) => RegionKind::Other,
+            call => RegionKind::Mpi(call),
+        },
         None if region.paradigm == MPI => RegionKind::Mpi(None),
         None => RegionKind::Other,
     }

@@ -1,6 +1,6 @@
 //! Times of a location: correction of its clock by measured offsets, and conversion to nanoseconds.
 
-use super::fault::{Fault, fault};
+use crate::trace::fault::{Fault, fault};
 
 /// Nanoseconds in a second.
 const NS_PER_S: u128 = 1_000_000_000;

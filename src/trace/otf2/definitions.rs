@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::clock::{GlobalClock, LocationClock};
-use super::fault::{Fault, fault};
 use super::file::{Record, Records};
 use super::layout::{UNDEFINED, definitions as known, local};
 use crate::trace::MOST_RANKS;
+use crate::trace::fault::{Fault, fault};
 
 /// Paradigms of regions and groups.
 pub(super) const USER: u64 = 1;

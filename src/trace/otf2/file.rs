@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use super::fault::{Fault, fault};
 use super::layout::{Fields, Layout, Values};
 use crate::reading::Input;
+use crate::trace::fault::{Fault, fault};
 
 /// First byte of a chunk.
 pub(super) const CHUNK: u8 = 3;

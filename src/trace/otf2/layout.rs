@@ -3,7 +3,7 @@
 //! A number is a byte with the count of its bytes and these bytes without leading zeros; 255 stands for the undefined
 //! number, whose bits are all set.
 
-use super::fault::{Fault, fault};
+use crate::trace::fault::{Fault, fault};
 
 /// Undefined number of a string, communicator, rank or other item.
 pub(super) const UNDEFINED: u64 = u64::MAX;

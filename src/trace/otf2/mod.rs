@@ -16,7 +16,6 @@ mod anchor;
 mod call;
 mod clock;
 mod definitions;
-mod fault;
 mod file;
 mod layout;
 mod rank;

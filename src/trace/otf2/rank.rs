@@ -4,13 +4,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::{RegionKind, kind_of, site_of};
 use super::definitions::{Definitions, LocalDefinitions, Members, NUMBER, Region, USER};
-use super::fault::{Fault, fault};
 use super::file::{Record, Records};
 use super::layout::{UNDEFINED, events as known};
 use super::sizes;
 use crate::trace::calls::{
     Call, CallKind, Calls, Clock, Communicator, Event, Flags, Header, Item, ItemError, Mark, Site,
 };
+use crate::trace::fault::{Fault, fault};
 
 /// Largest number of blocks that are made up for all gatherv and scatterv of an archive.
 const MOST_BLOCKS: u64 = 1 << 26;
@@ -450,6 +450,8 @@ impl<C: Calls> RankEvents<'_, C> {
         let (index, ranks) = self.comm(comm, part.at)?;
         event.comm = index;
         let me = self.rank_in(comm);
+        // A root of 32 bits below the undefined one is the rank itself.
+        let root = if root == u64::from(u32::MAX) - 1 { me } else { root };
         if matches!(call.blocking(), Call::Gatherv | Call::Scatterv) && root == me {
             *self.made_up += ranks;
             if *self.made_up > MOST_BLOCKS {
@@ -457,8 +459,6 @@ impl<C: Calls> RankEvents<'_, C> {
                 return Err(Fault { code: "too-large", at: part.at, what: what.into() });
             }
         }
-        // A root of 32 bits below the undefined one is the rank itself.
-        let root = if root == u64::from(u32::MAX) - 1 { me } else { root };
         sizes::set(&mut event, ranks, me, root, [sent, received]);
         Ok(event)
     }

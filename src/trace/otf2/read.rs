@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::EXTENSION;
 use super::anchor::Anchor;
 use super::definitions::{Definitions, LocalDefinitions, THREAD};
-use super::fault::Fault;
 use super::file::Records;
 use super::layout::{definitions as known, events, local};
 use super::rank::{Completions, RankEvents, State};
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 use crate::trace::calls::{Calls, Clock};
+use crate::trace::fault::Fault;
 
 /// Function that opens a file of an archive by its name.
 pub type Open<'a> = dyn Fn(&str) -> Result<Input, Diagnostic> + 'a;

@@ -14,6 +14,8 @@ struct Joint {
     root: Option<u32>,
     /// Bytes sent and received by each task.
     bytes: BTreeMap<u32, (u64, u64)>,
+    /// Largest of the bytes sent, and of those received.
+    largest: (u64, u64),
 }
 
 /// Collective operations by communicator, in order.
@@ -39,7 +41,7 @@ impl Joints {
                 let list = joints.of.entry(called.comm).or_default();
                 let at = next.entry(called.comm).or_default();
                 if *at == list.len() {
-                    list.push(Joint { call: called.call, root: None, bytes: BTreeMap::new() });
+                    list.push(Joint { call: called.call, root: None, bytes: BTreeMap::new(), largest: (0, 0) });
                 }
                 let joint = &mut list[*at];
                 *at += 1;
@@ -58,6 +60,8 @@ impl Joints {
                     joint.root = Some(me);
                 }
                 joint.bytes.insert(me, (called.sent, called.received));
+                let (sent, received) = joint.largest;
+                joint.largest = (sent.max(called.sent), received.max(called.received));
             }
         }
         Ok(joints)
@@ -68,8 +72,7 @@ impl Joints {
         let Some(joint) = self.of.get(&called.comm).and_then(|list| list.get(at)) else { return };
         let size = members.len().max(1) as u64;
         let of = |member: &u32| joint.bytes.get(member).copied().unwrap_or_default();
-        let largest = |part: fn((u64, u64)) -> u64| joint.bytes.values().map(|&bytes| part(bytes)).max().unwrap_or(0);
-        let (sent, received) = (largest(|bytes| bytes.0), largest(|bytes| bytes.1));
+        let (sent, received) = joint.largest;
         let root = joint.root.and_then(|root| members.iter().position(|&member| member == root)).unwrap_or(0);
         let is_root = members.get(root) == Some(&me);
         match called.call.blocking() {
