@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::noise::CostOverSeeds;
-use super::{Bounds, ComparedJob, Estimated, KnownAccuracy, RankBy, Sample, SeedStatistics, WorstSlowdown};
+use super::{Bounds, ComparedJob, Estimated, KindUse, KnownAccuracy, RankBy, Sample, SeedStatistics, WorstSlowdown};
 use crate::base::Arrange;
 use crate::faults::part;
+use crate::training::StepParts;
 
 /// Version of the JSON format of [`Comparison`].
 pub const SCHEMA: &str = "hayase-comparison-1";
@@ -88,6 +89,11 @@ pub struct ComparisonRow {
     /// `mean makespan / smallest mean makespan of the job`, or the same ratio of the figure by which rows are
     /// ranked.
     pub ratio_to_best: f64,
+    /// Use of links by kind in the run of the first seed; absent if it was not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<KindUse>,
+    /// Time of a training step by its parts, in the run of the first seed.
+    pub llm: Option<StepParts>,
     /// Rank among the rows of the job by the mean of that figure, from 1. Equal means share a rank.
     pub place: u32,
     /// True if the row is not the best but cannot be told from it: 0 lies within the 95 % interval of the

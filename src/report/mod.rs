@@ -325,6 +325,19 @@ pub struct KindDelay {
     pub part: f64,
 }
 
+/// Use of the links of one kind in a run.
+#[report]
+pub struct KindUse {
+    /// Kind of link: `up from level 1`.
+    pub links: String,
+    /// Largest time that a link needs for its bytes, `bytes / capacity` \[s\].
+    pub load_s: f64,
+    /// Link with this load.
+    pub most_loaded: String,
+    /// Time that messages lost on all links of the kind \[s\]; absent if it was not measured.
+    pub delay_s: Option<f64>,
+}
+
 /// Load of one link.
 #[report]
 pub struct LinkUse {

@@ -191,9 +191,9 @@ impl<W: Simulated> Scenario<W> {
 
 impl Scenario {
     /// Runs the scenario and returns its summary. For a program it includes the time on nodes and a network
-    /// that cost nothing as the critical path.
-    pub fn measured(&self, watch: Option<&dyn Watch>) -> Summary {
-        self.work.measured(&self.system, watch).expect(WORK_FITS)
+    /// that cost nothing as the critical path; with `links`, the time that messages lose on links.
+    pub fn measured(&self, watch: Option<&dyn Watch>, links: bool) -> Summary {
+        self.work.measured(&self.system, watch, links).expect(WORK_FITS)
     }
 
     /// Replaces the fabric and routes by those of `known`, which are the same.

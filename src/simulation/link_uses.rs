@@ -10,7 +10,7 @@ use crate::fabric::{Fabric, FabricBuilder, Irregular};
 use crate::ids::{IdVec, LinkId, VertexId};
 use crate::network::Network;
 use crate::record::{LinkSeries, LinkTimes, Recorder};
-use crate::report::{Delays, KindDelay, LinkUse};
+use crate::report::{Delays, KindDelay, KindUse, LinkUse};
 use crate::symmetry::Folded;
 use crate::transport::PortUse;
 use crate::units::Time;
@@ -187,11 +187,29 @@ impl LinkUses {
         Some(Delays { total_s, kinds })
     }
 
+    /// Returns the use of links by kind.
+    pub(super) fn kinds(&self) -> Vec<KindUse> {
+        let groups = self.fabric.family().link_groups(&self.fabric).into_iter();
+        let used = groups.filter_map(|group| {
+            let known = || group.links.iter().filter(|&&link| self.bytes.get(link).is_some());
+            let loads = known().map(|&link| (link, self.load_s(link)));
+            let (most_loaded, load_s) = loads.reduce(|most, next| if next.1 > most.1 { next } else { most })?;
+            let delay_s = self.delays.as_ref().map(|delays| known().map(|&link| delays[link]).sum());
+            Some(KindUse { links: group.name, load_s, most_loaded: self.fabric.link_name(most_loaded), delay_s })
+        });
+        used.filter(|kind| kind.load_s > 0.0).collect()
+    }
+
+    /// Returns the time that a link needs for its bytes \[s\].
+    fn load_s(&self, id: LinkId) -> f64 {
+        time_over(self.bytes[id] as f64, self.most.link(id).capacity).seconds()
+    }
+
     /// Returns the longest time that any shared link needs for its bytes \[s\].
     pub(super) fn busiest_s(&self) -> f64 {
-        let time = |(id, &bytes): (LinkId, &u64)| time_over(bytes as f64, self.most.link(id).capacity).seconds();
         // A link that messages do not share bounds nothing.
-        self.bytes.iter_ids().filter(|&(id, _)| !self.fabric.is_own(id)).map(time).fold(0.0, f64::max)
+        let shared = self.bytes.iter_ids().filter(|&(id, _)| !self.fabric.is_own(id));
+        shared.map(|(id, _)| self.load_s(id)).fold(0.0, f64::max)
     }
 }
 

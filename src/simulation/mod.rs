@@ -28,6 +28,7 @@ mod waits;
 
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::Watch;
+use crate::pattern::Injection;
 use crate::report::{Bounds, Status};
 use crate::system::System;
 use crate::system::WorkloadSpec;
@@ -171,24 +172,30 @@ impl Work {
     /// Runs the work and returns its figures, as studies show them.
     ///
     /// For a program the critical path is its makespan on nodes and a network that cost nothing, which takes a second
-    /// run. Jobs are also run alone, which takes one more run for each.
+    /// run. Jobs are also run alone, which takes one more run for each. With `links` the time that messages lose on
+    /// links is measured as for a single run, except in estimates and where steps are counted instead of played.
     ///
     /// # Errors
     /// Work that needs a network on a system without one.
-    pub fn measured(&self, system: &System, watch: Option<&dyn Watch>) -> Result<Summary, Diagnostic> {
+    pub fn measured(&self, system: &System, watch: Option<&dyn Watch>, links: bool) -> Result<Summary, Diagnostic> {
+        let links = links && system.estimate().is_none();
         let Self::Program(program) = self else {
-            let options = RunOptions { watch, alone: true, in_step: true, ..RunOptions::default() };
+            let link_use = match self {
+                Self::Pattern(work) => links && work.injection != Injection::Barrier && work.usual().link_use,
+                _ => false,
+            };
+            let options = RunOptions { watch, alone: true, in_step: true, link_use, ..RunOptions::default() };
             let summary = self.play(system, options)?.summary();
             let estimated = summary.estimated.clone().or_else(|| estimate::not_estimated(system, "farms and jobs"));
             return Ok(Summary { estimated, ..summary });
         };
-        let play = |system: &System| {
-            let options = RunOptions { watch, room: Some(0), ..RunOptions::default() };
+        let play = |system: &System, link_use: bool| {
+            let options = RunOptions { watch, room: Some(0), link_use, ..RunOptions::default() };
             program.play(system, options).map(|outcome| outcome.summary())
         };
-        let played = play(system)?;
+        let played = play(system, links && program.usual().link_use)?;
         let ideal = match played.status {
-            Status::Complete => Some(play(&system.without_network())?),
+            Status::Complete => Some(play(&system.without_network(), false)?),
             _ => None,
         };
         let ideal = ideal.filter(|ideal| ideal.status == Status::Complete);

@@ -91,8 +91,14 @@ impl PatternOutcome {
     /// Returns the figures that all kinds of work share.
     pub fn summary(&self) -> Summary {
         let Report { head, meta, bounds, gridlock, ratio_in_step, .. } = &self.report;
-        let (blocked, gridlock) = (self.blocked.clone(), gridlock.clone());
-        Summary { bounds: *bounds, ratio_in_step: *ratio_in_step, blocked, gridlock, ..Summary::of(head, meta) }
+        Summary {
+            bounds: *bounds,
+            ratio_in_step: *ratio_in_step,
+            blocked: self.blocked.clone(),
+            gridlock: gridlock.clone(),
+            links: self.links.kinds(),
+            ..Summary::of(head, meta)
+        }
     }
 }
 

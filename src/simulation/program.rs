@@ -92,7 +92,13 @@ impl ProgramOutcome {
     pub fn summary(&self) -> Summary {
         let report = &self.report;
         let blocked = self.stuck.iter().cloned().map(Blocked::from).collect();
-        Summary { makespan_s: report.asked_s(), blocked, ..Summary::of(&report.head, &report.meta) }
+        Summary {
+            makespan_s: report.asked_s(),
+            blocked,
+            links: self.links.kinds(),
+            llm: report.llm.as_ref().map(|step| step.parts),
+            ..Summary::of(&report.head, &report.meta)
+        }
     }
 }
 

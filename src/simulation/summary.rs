@@ -1,6 +1,9 @@
 //! Summary of a run: the figures that all kinds of work share.
 
-use crate::report::{Bounds, Estimate, Estimated, FaultsReport, Gridlock, Head, JobReport, Meta, Status, Stopped};
+use crate::report::{
+    Bounds, Estimate, Estimated, FaultsReport, Gridlock, Head, JobReport, KindUse, Meta, Status, Stopped,
+};
+use crate::training::StepParts;
 use crate::workload::Blocked;
 
 /// Figures of a run of any work.
@@ -41,6 +44,10 @@ pub struct Summary {
     pub undone: u32,
     /// Reports of several jobs.
     pub jobs: Vec<JobReport>,
+    /// Use of links by kind, as far as it was measured.
+    pub links: Vec<KindUse>,
+    /// Time of a training step by its parts.
+    pub llm: Option<StepParts>,
 }
 
 impl Summary {
@@ -64,6 +71,8 @@ impl Summary {
             estimated: head.estimated.clone(),
             undone: 0,
             jobs: Vec::new(),
+            links: Vec::new(),
+            llm: None,
         }
     }
 

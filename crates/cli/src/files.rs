@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Failure, Voice};
-use hayase::atomic_file::AtomicFile;
+use hayase::atomic_file::{AtomicFile, CompleteFile};
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 
 /// Files that this process has read, each once, by canonical name.
@@ -65,24 +65,19 @@ impl Opened {
 
     /// Writes the whole file and gives it its name.
     pub fn write(self, write: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<(), Failure> {
-        self.complete(write)?.commit()
+        let (path, file) = self.complete(write)?;
+        named_now(path, file)
     }
 
-    /// Writes the whole file through to the disk; the file has no name yet.
-    pub fn complete(mut self, write: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<Self, Failure> {
-        match write(&mut self.file).and_then(|()| self.file.flush()) {
-            Ok(()) => Ok(self),
+    /// Writes the whole file and closes it; it has no name yet.
+    fn complete(
+        mut self,
+        write: impl FnOnce(&mut AtomicFile) -> io::Result<()>,
+    ) -> Result<(PathBuf, CompleteFile), Failure> {
+        match write(&mut self.file).and_then(|()| self.file.complete()) {
+            Ok(file) => Ok((self.path, file)),
             Err(error) => Err(Failure::Write(self.path, error)),
         }
-    }
-
-    /// Gives the file its name.
-    pub fn commit(self) -> Result<(), Failure> {
-        // The file may have been read since it was opened.
-        if let Some(mistake) = overwrites(&self.path) {
-            return Err(mistake.into());
-        }
-        self.file.commit().map_err(|error| Failure::Write(self.path, error))
     }
 
     /// Returns the path under which the file will appear.
@@ -94,6 +89,28 @@ impl Opened {
     pub fn into_parts(self) -> (PathBuf, AtomicFile) {
         (self.path, self.file)
     }
+}
+
+/// Gives a complete file its name.
+fn named_now(path: PathBuf, file: CompleteFile) -> Result<(), Failure> {
+    // The file may have been read since it was opened.
+    if let Some(mistake) = overwrites(&path) {
+        return Err(mistake.into());
+    }
+    file.commit().map_err(|error| Failure::Write(path, error))
+}
+
+/// Writes files one after another, each made of these parts. They get their names in this order when all are complete,
+/// so that a full disk leaves nothing behind.
+pub fn write_together<B: AsRef<[u8]>>(
+    files: impl IntoIterator<Item = Result<(PathBuf, Vec<B>), Failure>>,
+) -> Result<(), Failure> {
+    let complete = files.into_iter().map(|file| {
+        let (path, parts) = file?;
+        Opened::new(&path)?.complete(|file| parts.iter().try_for_each(|part| file.write_all(part.as_ref())))
+    });
+    let complete = complete.collect::<Result<Vec<_>, Failure>>()?;
+    complete.into_iter().try_for_each(|(path, file)| named_now(path, file))
 }
 
 /// Opened output files, each with the kind of its content.

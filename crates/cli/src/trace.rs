@@ -10,16 +10,18 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::files::{Opened, names, unknown};
+use super::files::{Opened, names, unknown, write_together};
 use super::options::Offer;
-use super::{End, Failure, Voice, caveats, complain, extension, progress};
+use super::work::load_program;
+use super::{End, Failure, Voice, asked, caveats, complain, extension, progress};
 pub use args::TraceVerb;
 pub use args::{ReadArgs, TraceArgs};
 use args::{TraceConvertArgs, TraceInfoArgs};
 use hayase::base::Arrange;
-use hayase::diagnostic::{Diagnostic, Invalid, Sources};
+use hayase::diagnostic::{Diagnostic, Invalid, Sources, file_names};
 use hayase::program::caveats::Caveats;
 use hayase::program::collectives::{CollectivesSpec, Expander};
+use hayase::program::generate::Generator;
 use hayase::program::{OpKind, Program, RecordedRegion};
 use hayase::trace::calls::Call;
 use hayase::trace::{
@@ -379,8 +381,30 @@ pub fn has_ends(trace: &Trace<'_>) -> bool {
     matches!(trace.format(), Format::Hayase | Format::Dumpi | Format::Paraver)
 }
 
+/// Returns the program of a rule in place of a trace, with all its micro-batches if it is a training step.
+fn of_rule(args: &TraceConvertArgs) -> Result<Option<Program>, Failure> {
+    let path = &args.input.trace;
+    let text = file_names::text_of(path);
+    let is_rule = text.starts_with("llm:") || Generator::is_meant(&text);
+    if !is_rule || path.exists() {
+        let unused =
+            || Diagnostic::new("unused-option", "a machine is for a training step").help("leave out --machine");
+        return if args.machine.is_some() { Err(unused().into()) } else { Ok(None) };
+    }
+    let loader = args.machine.iter().fold(asked::loader().pattern(&text), |loader, machine| loader.machine(machine));
+    let work = load_program(loader, path)?.work().clone().with_micro_batches(u64::MAX)?;
+    Ok(Some(Arc::unwrap_or_clone(work.program)))
+}
+
 fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let (target, compressed) = target(&args.output)?;
+    if let Some(program) = of_rule(args)? {
+        if matches!(target, Target::Nodes | Target::Goal | Target::GoalBinary) {
+            return write_program(program, (target, compressed), &args.output, voice);
+        }
+        let message = "a program by rule holds no calls to write as a trace";
+        return Err(Diagnostic::new("no-calls", message).help("write it as x.et, x.goal or x.bin").into());
+    }
     let sources = progress::sources(voice.show);
     let trace = args.input.open(&sources)?;
     let options = args.input.options();
@@ -410,16 +434,27 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
         let archive = calls.finish().map_err(|mistake| Diagnostic::new(mistake.code, mistake.message.to_string()))?;
         return write_archive(&archive, &args.output, voice);
     }
-    let mut program = trace.program(options).map_err(invalid)?;
+    let program = trace.program(options).map_err(invalid)?;
     caveats::judge_program(&program, trace.name(), args.input.strictness, voice)?;
+    write_program(program, (target, compressed), &args.output, voice)
+}
+
+/// Writes a program as an execution trace or a schedule.
+fn write_program(
+    mut program: Program,
+    (target, compressed): (Target, bool),
+    output: &Path,
+    voice: Voice,
+) -> Result<End, Failure> {
     if target == Target::Nodes {
-        return write_nodes(&program, &args.output, voice);
+        return write_nodes(&program, output, voice);
     }
     if program.collective_calls() > 0 || program.has_threads() {
         let expander = Expander::new(CollectivesSpec::default()).of(&program);
-        program = expanded(&program, &expander).map_err(invalid)?;
+        program = expanded(&program, &expander)
+            .map_err(|diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() }))?;
     }
-    let file = Opened::new(&args.output)?;
+    let file = Opened::new(output)?;
     let mut not_goal = None;
     let result = file.write(|file| {
         let write = |out: &mut dyn Write| match target {
@@ -447,23 +482,19 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     voice.say(format_args!(
         "{} written to `{}`",
         count(program.operations(), "operation", "operations"),
-        args.output.display()
+        output.display()
     ));
     Ok(End::Done)
 }
 
 /// Writes a program as an execution trace, a file for each rank.
 fn write_nodes(program: &Program, output: &Path, voice: Voice) -> Result<End, Failure> {
-    // All files are written before any gets its name.
-    let mut complete = Vec::new();
-    for rank in program.rank_ids() {
+    write_together(program.rank_ids().map(|rank| {
         let mut bytes = Vec::new();
         let written = chakra::write(program, rank, &mut bytes);
         written.map_err(|error| Diagnostic::new("not-chakra", error.to_string()))?;
-        let path = output.with_extension(format!("{rank}.et"));
-        complete.push(Opened::new(&path)?.complete(|file| file.write_all(&bytes))?);
-    }
-    complete.into_iter().try_for_each(Opened::commit)?;
+        Ok((output.with_extension(format!("{rank}.et")), vec![bytes]))
+    }))?;
     let ranks = count(program.ranks().into(), "rank", "ranks");
     voice.say(format_args!("{ranks} written to `{}`", output.with_extension("RANK.et").display()));
     Ok(End::Done)
@@ -471,17 +502,33 @@ fn write_nodes(program: &Program, output: &Path, voice: Voice) -> Result<End, Fa
 
 /// Writes an archive: `x.otf2`, `x.def`, and the files of ranks in the folder `x`.
 fn write_archive(archive: &otf2::Archive, output: &Path, voice: Voice) -> Result<End, Failure> {
-    let folder = output.with_extension("");
-    std::fs::create_dir_all(&folder).map_err(|error| Failure::Write(folder.clone(), error))?;
-    let in_folder = archive.locations.iter().map(|(name, bytes)| (folder.join(name), bytes));
-    let definitions = (output.with_extension("def"), &archive.definitions);
-    // The anchor comes last: an archive without one is none.
-    let all: Vec<_> = in_folder.chain([definitions, (output.to_owned(), &archive.anchor)]).collect();
-    let mut complete = Vec::with_capacity(all.len());
-    for (path, bytes) in &all {
-        complete.push(Opened::new(path)?.complete(|file| file.write_all(bytes))?);
+    let (folder, definitions) = (output.with_extension(""), output.with_extension("def"));
+    let foreign = [&folder, &definitions].into_iter().find(|path| path.exists() && !output.exists());
+    if let Some(foreign) = foreign {
+        let message = format!("`{}` exists, and no archive that it belongs to", foreign.display());
+        return Err(Diagnostic::new("output-exists", message).help("give the archive another name").into());
     }
-    complete.into_iter().try_for_each(Opened::commit)?;
+    let is_new = !folder.exists();
+    let failed = |error| Failure::Write(folder.clone(), error);
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let in_folder = archive.locations.iter().map(|(name, bytes)| (folder.join(name), bytes));
+    // The anchor comes last: an archive without one is none.
+    let all: Vec<_> =
+        in_folder.chain([(definitions, &archive.definitions), (output.to_owned(), &archive.anchor)]).collect();
+    let written = write_together(all.iter().map(|(path, bytes)| Ok((path.clone(), vec![bytes]))));
+    if let (Err(_), true) = (&written, is_new) {
+        // The folder is not empty if names were given before the failure.
+        let _ = std::fs::remove_dir(&folder);
+    }
+    written?;
+    // Files of ranks that the archive before it had, and this one has not.
+    for entry in std::fs::read_dir(&folder).map_err(failed)?.flatten() {
+        let path = entry.path();
+        let is_of_rank = matches!(extension(&path).as_str(), "evt" | "def");
+        if is_of_rank && !all.iter().any(|(written, _)| *written == path) {
+            std::fs::remove_file(&path).map_err(|error| Failure::Write(path, error))?;
+        }
+    }
     let total: usize = all.iter().map(|(_, bytes)| bytes.len()).sum();
     let (files, bytes) = (count(all.len() as u64, "file", "files"), grouped(total as u64));
     voice.say(format_args!("{files}, {bytes} bytes written: `{}`, with `{}/`", output.display(), folder.display()));
@@ -500,12 +547,7 @@ fn write_trace(calls: ToTrace, target: Target, output: &Path, voice: Voice) -> R
         }
         _ => vec![(output.to_owned(), streams.iter().map(|(_, stream)| stream.as_slice()).collect())],
     };
-    // All files are written before any gets its name, so that a full disk leaves nothing behind.
-    let mut complete = Vec::with_capacity(written.len());
-    for (path, parts) in written {
-        complete.push(Opened::new(&path)?.complete(|file| parts.iter().try_for_each(|part| file.write_all(part)))?);
-    }
-    complete.into_iter().try_for_each(Opened::commit)?;
+    write_together(written.into_iter().map(Ok))?;
     let (ranks, bytes) = (count(streams.len() as u64, "rank", "ranks"), grouped(total as u64));
     voice.say(format_args!("{ranks}, {bytes} bytes written to `{}`", output.display()));
     Ok(End::Done)

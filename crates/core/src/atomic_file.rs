@@ -36,8 +36,30 @@ pub fn discard_unfinished() {
 #[derive(Debug)]
 pub struct AtomicFile {
     writer: BufWriter<File>,
+    complete: CompleteFile,
+}
+
+/// File that is written completely and closed, and has its temporary name until it is committed. Dropping it removes
+/// it.
+#[derive(Debug)]
+pub struct CompleteFile {
     /// Target and temporary name; `None` if the target is written directly or the file has been committed.
     rename: Option<(PathBuf, PathBuf)>,
+}
+
+impl CompleteFile {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be renamed.
+    pub fn commit(mut self) -> io::Result<()> {
+        if let Some((target, temporary)) = &self.rename {
+            fs::rename(temporary, target)?;
+            forget(temporary);
+            self.rename = None;
+        }
+        Ok(())
+    }
 }
 
 impl AtomicFile {
@@ -51,7 +73,7 @@ impl AtomicFile {
         let existing = fs::metadata(&target).ok();
         if existing.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             let file = File::options().write(true).open(&target)?;
-            return Ok(Self { writer: BufWriter::new(file), rename: None });
+            return Ok(Self { writer: BufWriter::new(file), complete: CompleteFile { rename: None } });
         }
         if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
@@ -64,21 +86,25 @@ impl AtomicFile {
             let _ = file.set_permissions(metadata.permissions());
         }
         unfinished().push(temporary.clone());
-        Ok(Self { writer: BufWriter::with_capacity(1 << 16, file), rename: Some((target, temporary)) })
+        let complete = CompleteFile { rename: Some((target, temporary)) };
+        Ok(Self { writer: BufWriter::with_capacity(1 << 16, file), complete })
     }
 
     /// Gives the complete file its name.
     ///
     /// # Errors
     /// Fails if the remaining data cannot be written or the file cannot be renamed.
-    pub fn commit(mut self) -> io::Result<()> {
+    pub fn commit(self) -> io::Result<()> {
+        self.complete()?.commit()
+    }
+
+    /// Closes the complete file, which gets its name later.
+    ///
+    /// # Errors
+    /// Fails if the remaining data cannot be written.
+    pub fn complete(mut self) -> io::Result<CompleteFile> {
         self.writer.flush()?;
-        if let Some((target, temporary)) = &self.rename {
-            fs::rename(temporary, target)?;
-            forget(temporary);
-            self.rename = None;
-        }
-        Ok(())
+        Ok(self.complete)
     }
 }
 
@@ -143,7 +169,7 @@ impl Write for AtomicFile {
     }
 }
 
-impl Drop for AtomicFile {
+impl Drop for CompleteFile {
     fn drop(&mut self) {
         if let Some((_, temporary)) = self.rename.take() {
             let _ = fs::remove_file(&temporary);

@@ -41,12 +41,12 @@ impl Result {
     pub fn of_run(scenario: &Scenario, keep: &[String], watch: &dyn Watch) -> Option<Self> {
         let wants_report = keep.iter().any(|key| of_summary(key, None).is_none());
         let (summary, report) = match scenario.work() {
-            _ if !wants_report => (scenario.measured(Some(watch)), Value::Null),
+            _ if !wants_report => (scenario.measured(Some(watch), false), Value::Null),
             work => {
                 let is_program = matches!(work, Work::Program(_));
                 let alone = matches!(work, Work::Jobs(_));
                 let outcome = scenario.run(RunOptions { watch: Some(watch), alone, ..RunOptions::default() });
-                let summary = if is_program { scenario.measured(Some(watch)) } else { outcome.summary() };
+                let summary = if is_program { scenario.measured(Some(watch), false) } else { outcome.summary() };
                 (summary, report(&outcome))
             }
         };

@@ -175,6 +175,8 @@ pub(super) fn row(point: &Point, runs: &[SeedRun], cut_off: u64) -> ComparisonRo
         estimated: estimated(&makespan, runs),
         worst_slowdown: WorstSlowdown::over(&of_jobs, &jobs),
         jobs,
+        links: first.links.clone(),
+        llm: first.llm,
         packet_hops: first.packet_hops,
         cut_off,
         ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),

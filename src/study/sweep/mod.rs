@@ -256,7 +256,8 @@ enum RunResult {
 fn run_one(point: &Point, seed: u64, run: &Run<'_>) -> Option<Result<RunResult, SweepError>> {
     let again = (seed != point.scenario.seed()).then(|| point.scenario.with_seed(seed)).transpose();
     let run = match &again {
-        Ok(again) => again.as_ref().unwrap_or(&point.scenario).measured(Some(run)),
+        // Links of one run are enough to tell what holds the point back.
+        Ok(again) => again.as_ref().unwrap_or(&point.scenario).measured(Some(run), Some(&seed) == point.seeds.first()),
         Err(invalid) if invalid.is_cut_off() => return Some(Ok(RunResult::CutOff)),
         Err(invalid) => return Some(Err(invalid.clone().into())),
     };

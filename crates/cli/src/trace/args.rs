@@ -142,9 +142,12 @@ pub struct TraceSitesArgs {
 /// `hayase trace convert`.
 #[derive(Args, Debug)]
 pub struct TraceConvertArgs {
-    /// The trace.
+    /// The trace, or a program by rule (linear:ranks=64, llm:gpt-3-175b,tp=8).
     #[command(flatten)]
     pub input: TraceArgs,
+    /// Machine with the GPU of a training step (llm:...): a name or a file.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
     /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst; x.et (Chakra, a file
     /// x.RANK.et a rank); x.otf2 (OTF2, with x.def and the folder x); x.paje
     /// (to view).

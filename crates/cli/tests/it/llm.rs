@@ -118,6 +118,46 @@ fn layouts_of_one_model_are_ranked_against_each_other() {
 }
 
 #[test]
+fn the_link_that_decides_between_two_layouts_is_named() {
+    // The weights of a GPU are twice as large without a pipeline, and its network card carries their gradients.
+    let layouts = [STEP.to_owned(), STEP.replace("pp=2,dp=2", "pp=1,dp=4")].map(|layout| format!("-p {layout}"));
+    let fabric = "rails:servers=4,gpus=2,segment=4,spines=1,bandwidth=5GB/s,nvlink-bandwidth=300GB/s,latency=0.5us";
+    let words = format!("compare -t {fabric} -m h100-8x400g {}", layouts.join(" "));
+    let desk = Desk::new();
+    let text = desk.hayase(&words).assert().success().stdout();
+    for part in ["The difference is most in data communication", "Of links of kind `injection, 5 GB/s`", "-> seg0.leaf"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let report = desk.hayase(&format!("{words} --format json")).assert().success().json();
+    let load = |row: usize| report["rows"][row]["links"][0]["load_s"].as_f64().unwrap();
+    assert!(load(1) > 1.5 * load(0), "{report}");
+}
+
+#[test]
+fn a_step_is_written_as_an_execution_trace() {
+    let desk = Desk::new();
+    desk.hayase(&format!("trace convert {STEP} -m h100-8x400g -o step.et")).assert().success();
+    let run = |work: &str| {
+        let words = format!("run -m h100-8x400g -p {work} --format json");
+        let report = desk.hayase(&words).assert().success().json();
+        ["makespan_s", "messages", "bytes"].map(|key| report[key].as_f64().unwrap())
+    };
+    let [written, played] = [run("step"), run(STEP)];
+    assert_eq!(written[1..], played[1..]);
+    assert!((written[0] / played[0] - 1.0).abs() < 0.02, "{written:?} {played:?}");
+    for (words, expected) in [
+        (format!("trace convert {STEP} -o step.et"), "needs a GPU"),
+        (format!("trace convert {STEP} -m h100-8x400g -o step.hyt"), "holds no calls"),
+        ("trace convert linear:ranks=x -o step.et".to_owned(), "linear:ranks=x"),
+        ("trace convert step.0.et -m h100-8x400g -o step.goal".to_owned(), "a machine is for a training step"),
+    ] {
+        let said = desk.hayase(&words).assert().code(2).stderr();
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+}
+
+#[test]
 fn layouts_of_a_search_are_ranked_by_simulation() {
     let words = "llm llm:layers=4,hidden=1024,heads=8,batch=8 --gpus 4 -m h100-8x400g --search -t simai-spectrum-x";
     let json = Desk::new().hayase(&format!("{words} --format json")).assert().success().stdout();

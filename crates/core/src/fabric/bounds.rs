@@ -19,6 +19,9 @@ use crate::units::Bandwidth;
 /// seconds.
 const DISTANCE_LIMIT: u64 = 1 << 31;
 
+/// Largest number of capacities by which links of one role are grouped.
+const MOST_CAPACITIES: usize = 4;
+
 impl Fabric {
     /// Returns the halves of the nodes with the least bandwidth between them, as far as they are known.
     ///
@@ -185,7 +188,8 @@ impl Fabric {
         self.node_ids().map(home).collect()
     }
 
-    /// Returns the links by their role: into the network, by tier, and to the nodes.
+    /// Returns the links by their role: into the network, by tier, and to the nodes. Links of one role with few
+    /// different capacities, such as those of network cards and those inside a server, are groups of their own.
     pub(super) fn links_by_role(&self) -> Vec<LinkGroup> {
         let with =
             |wanted: LinkRole| self.links().iter_ids().filter(move |(_, link)| link.role == wanted).map(|(id, _)| id);
@@ -193,15 +197,28 @@ impl Fabric {
         let mut tiers: Vec<u8> = self.links().iter().filter_map(tier).collect();
         tiers.sort_unstable();
         tiers.dedup();
-        let mut groups = vec![LinkGroup::new("injection", with(LinkRole::Injection))];
+        let mut groups = Vec::new();
+        let mut add = |name: &str, role: LinkRole| {
+            let mut capacities: Vec<_> = with(role).map(|id| self.link(id).capacity).collect();
+            capacities.sort_unstable();
+            capacities.dedup();
+            if !(2..=MOST_CAPACITIES).contains(&capacities.len()) {
+                return groups.push(LinkGroup::new(name, with(role)));
+            }
+            for capacity in capacities {
+                let of_capacity = with(role).filter(|&id| self.link(id).capacity == capacity);
+                groups.push(LinkGroup::new(format!("{name}, {capacity}"), of_capacity));
+            }
+        };
+        add("injection", LinkRole::Injection);
         for &tier in &tiers {
             let mut name = self.family().tier_name(tier);
             if name == "network" && tiers.len() > 1 {
                 name = format!("network, tier {tier}");
             }
-            groups.push(LinkGroup::new(name, with(LinkRole::Network { tier })));
+            add(&name, LinkRole::Network { tier });
         }
-        groups.push(LinkGroup::new("ejection", with(LinkRole::Ejection)));
+        add("ejection", LinkRole::Ejection);
         groups
     }
 

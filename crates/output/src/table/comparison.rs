@@ -5,7 +5,9 @@ use std::fmt::Write;
 use super::figures::{Quantity, count, counted, fixed, grouped, percent, seconds};
 use super::{Answer, Grid, compared_jobs, models, printable};
 use hayase::columns::{Blank, Columns};
-use hayase::report::{Bounds, Comparison, ComparisonRow, Estimated, FAULTS, PATTERN, RankBy, Slowdown, varying};
+use hayase::report::{
+    Bounds, Comparison, ComparisonRow, Estimated, FAULTS, KindUse, PATTERN, RankBy, Slowdown, varying,
+};
 
 /// Position of the topology among the choices. Like the pattern, it is named without a prefix.
 const TOPOLOGY: usize = 0;
@@ -310,12 +312,66 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
         let _ = write!(sentence, "; a tie with {names}: the difference lies within its 95 % interval {by}");
     }
     let mut sentences = vec![sentence + "."];
+    if let (None, Some(next)) = (tied.first(), next) {
+        let names = [name(&rows[0], &varying), name(next, &varying)];
+        sentences.extend(step_difference([&rows[0], next], &names));
+        sentences.extend(link_difference([&rows[0], next], &names));
+    }
     if varying.len() > 1 {
         // Failures make runs slower as a rule, so they need no sentence.
         let chosen = varying.iter().filter(|&&choice| rows[0].names()[choice] != FAULTS);
         sentences.extend(chosen.filter_map(|&choice| throughout(rows, choice, &varying)));
     }
     sentences
+}
+
+/// Returns a sentence on the part of a training step that grows most from the fastest row to the next.
+fn step_difference([best, next]: [&ComparisonRow; 2], names: &[String; 2]) -> Option<String> {
+    let [of_best, of_next] = [best.llm?.parts(), next.llm?.parts()];
+    let grown = of_best.into_iter().zip(of_next).map(|((part, best), (_, next))| (part, best, next));
+    let (part, best, next) = grown.max_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)))?;
+    let [of_best, of_next] = [seconds(best), seconds(next)];
+    (next > best)
+        .then(|| format!("The difference is most in {part}: {of_next} with {}, {of_best} with {}.", names[1], names[0]))
+}
+
+/// Returns sentences on the kind of link whose load, and on the kind on which the time that messages lose grows most
+/// from the fastest row to the next.
+fn link_difference([best, next]: [&ComparisonRow; 2], names: &[String; 2]) -> Vec<String> {
+    // Other fabrics have other kinds of links.
+    if !next.links.iter().any(|kind| best.links.iter().any(|other| other.links == kind.links)) {
+        return Vec::new();
+    }
+    let grown = |of: fn(&KindUse) -> f64| {
+        let of_best = |kind: &KindUse| best.links.iter().find(|other| other.links == kind.links).map(of);
+        // Of equal kinds the first counts.
+        let pairs = next.links.iter().rev().filter_map(|kind| Some((kind, of_best(kind)?, of(kind))));
+        let notable = pairs.filter(|(_, best, next)| *next > NOTABLE * best);
+        notable.max_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)))
+    };
+    let load = grown(|kind| kind.load_s).map(|(kind, of_best, of_next)| {
+        let [of_best, of_next] = [of_best, of_next].map(seconds);
+        let KindUse { links, most_loaded, .. } = kind;
+        format!(
+            "Of links of kind `{links}`, the most loaded ({most_loaded}) needs {of_next} for its bytes with {}, the \
+             most loaded with {} needs {of_best}.",
+            names[1], names[0]
+        )
+    });
+    let measured = |row: &ComparisonRow| row.links.iter().any(|kind| kind.delay_s.is_some());
+    let lost = grown(|kind| kind.delay_s.unwrap_or(0.0)).map(|(kind, of_best, of_next)| {
+        let of_best = match measured(best) {
+            true => format!(", {} with {}", seconds(of_best), names[0]),
+            false => String::new(),
+        };
+        let of_next = seconds(of_next);
+        format!("On links of kind `{}` messages lose {of_next} to each other with {}{of_best}.", kind.links, names[1])
+    });
+    let found: Vec<String> = load.into_iter().chain(lost).collect();
+    match found.is_empty() && measured(best) && measured(next) {
+        true => vec![format!("No links are loaded more or cost messages more time with {}.", names[1])],
+        false => found,
+    }
 }
 
 /// Returns a sentence on the fastest value of one choice over all cases of the other choices.

@@ -264,6 +264,10 @@ class ComparisonRow(TypedDict):
     ratio_in_step: NotRequired[float | None]
     #: `mean makespan / smallest mean makespan of the job`, or the same ratio of the figure by which rows are ranked.
     ratio_to_best: float
+    #: Use of links by kind in the run of the first seed; absent if it was not measured.
+    links: NotRequired[list[KindUse]]
+    #: Time of a training step by its parts, in the run of the first seed.
+    llm: NotRequired[StepParts | None]
     #: Rank among the rows of the job by the mean of that figure, from 1. Equal means share a rank.
     place: int
     #: True if the row is not the best but cannot be told from it: 0 lies within the 95 % interval of the difference of the two means.
@@ -632,6 +636,19 @@ class KindDelay(TypedDict):
     links: str
     #: Part of the total delay.
     part: float
+
+
+class KindUse(TypedDict):
+    """Use of the links of one kind in a run."""
+
+    #: Kind of link: `up from level 1`.
+    links: str
+    #: Largest time that a link needs for its bytes, `bytes / capacity` [s].
+    load_s: float
+    #: Link with this load.
+    most_loaded: str
+    #: Time that messages lost on all links of the kind [s]; absent if it was not measured.
+    delay_s: NotRequired[float | None]
 
 
 class KnownAccuracy(TypedDict):
@@ -1677,6 +1694,21 @@ class StageMemory(TypedDict):
 
 #: Status of a run at its end.
 Status: TypeAlias = "Literal['complete'] | Literal['interrupted'] | Literal['deadlocked'] | Literal['undone']"
+
+
+class StepParts(TypedDict):
+    """Time of a step on the GPU that ends last; its parts add up to that time."""
+
+    #: Rank of the GPU.
+    rank: int
+    #: Time of the step [s].
+    step_s: float
+    #: Computation [s].
+    compute_s: float
+    #: Waits for communication while no computation runs [s].
+    exposed_s: Exposed
+    #: Waits for passes of other stages [s].
+    bubble_s: float
 
 
 class StepTime(TypedDict):

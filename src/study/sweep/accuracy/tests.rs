@@ -34,7 +34,7 @@ fn the_makespan_of_a_row_is_that_of_the_run_with_the_same_words() {
     let alone = |transport: &str, keys: &[&str], seed: u64| {
         let loader = Loader::new().topology("torus-4x4").pattern("all-to-all-pairwise").size("20 KB").jitter("1.5 us");
         let loader = keys.iter().fold(loader.transport(transport), |loader, key| loader.set("--set", key));
-        loader.seed(seed).load().unwrap().measured(None).makespan_s
+        loader.seed(seed).load().unwrap().measured(None, false).makespan_s
     };
     let mean = |transport: &str, keys: &[&str]| (alone(transport, keys, 1) + alone(transport, keys, 2)) / 2.0;
     let packets = mean("packet:iq", &["transport.packet.deadlock-avoidance=turn"]);
