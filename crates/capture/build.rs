@@ -12,12 +12,15 @@ const LIBRARIES: &[&str] = &["hayase_recorder", "hayase_memory"];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=HAYASE_LIBRARIES");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write"));
     // Empty if there is none to carry: the program then says so when asked to record.
     let mut carried = Vec::new();
-    if is_for_this_machine() {
+    // Folder of shared objects for another machine, from a build of their own.
+    let given = env::var_os("HAYASE_LIBRARIES").map(PathBuf::from);
+    if given.is_some() || is_for_this_machine() {
         for name in LIBRARIES {
-            let library = shared_object(name, &out);
+            let library = shared_object(name, given.as_deref(), &out);
             carried.extend((library.len() as u64).to_le_bytes());
             carried.extend(library);
         }
@@ -38,7 +41,7 @@ fn is_for_this_machine() -> bool {
 }
 
 /// Returns the newest shared object of this name that cargo has built.
-fn shared_object(name: &str, out: &Path) -> Vec<u8> {
+fn shared_object(name: &str, given: Option<&Path>, out: &Path) -> Vec<u8> {
     let (plain, hashed) = (format!("lib{name}.so"), format!("lib{name}-"));
     let mut found: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
     // OUT_DIR is `PROFILE/build/hayase-HASH/out`, with --target in a folder of its own: there and above, all
@@ -47,7 +50,11 @@ fn shared_object(name: &str, out: &Path) -> Vec<u8> {
     let profile_name = profile.file_name().unwrap_or_default();
     let beside = profile.join("deps");
     let above = profile.ancestors().nth(2).map(|target| target.join(profile_name).join("deps"));
-    for folder in [Some(beside), above].into_iter().flatten() {
+    let folders = match given {
+        Some(given) => vec![given.to_owned()],
+        None => [Some(beside), above].into_iter().flatten().collect(),
+    };
+    for folder in folders {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let file = entry.file_name().to_string_lossy().into_owned();
             if file == plain || (file.starts_with(&hashed) && file.ends_with(".so")) {

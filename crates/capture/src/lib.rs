@@ -11,6 +11,8 @@
 //! Source: MPIETE, section 3 (a program is executed once with its calls intercepted; what was recorded is
 //! used again).
 
+#![cfg(target_os = "linux")]
+
 pub mod caught;
 pub mod executable;
 pub mod folder;

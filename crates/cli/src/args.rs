@@ -11,19 +11,17 @@ use super::catalog::{ListVerb, ShowArgs};
 use super::check::CheckArgs;
 use super::compare::CompareArgs;
 use super::init::InitArgs;
+use super::linux::LinuxVerb;
 use super::llm::LlmArgs;
 use super::machine::MachineVerb;
 use super::man::{CompletionsArgs, GenerateVerb, ManArgs};
 use super::master_slave::args::MasterSlaveArgs;
-use super::measure::{AgentArgs, MeasureVerb};
 use super::nccl::NcclArgs;
 use super::pattern::PatternVerb;
 use super::predict::args::PredictArgs;
 use super::preset::PresetVerb;
 use super::program::args::ProgramVerb;
 use super::rates::RatesArgs;
-#[cfg(unix)]
-use super::record::args::RecordArgs;
 use super::replay::args::ReplayArgs;
 use super::run::RunArgs;
 use super::schedule::ScheduleArgs;
@@ -35,8 +33,6 @@ use super::typed::InOurWords;
 use super::validate::ValidateArgs;
 use super::voice::Global;
 use super::whatif::args::WhatIfArgs;
-#[cfg(unix)]
-use super::wrap::{CompileArgs, WrapArgs};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -152,12 +148,6 @@ pub enum Verb {
     Whatif(InOurWords<WhatIfArgs>),
     /// Make a machine from measured round trips, a ping-pong or a ring.
     Calibrate(InOurWords<CalibrateArgs>),
-    /// Measure the message times of a real network: the communication data of a prediction.
-    #[command(subcommand)]
-    Measure(InOurWords<MeasureVerb>),
-    /// One of the two processes that `hayase measure` starts through MPI.
-    #[command(hide = true)]
-    MeasureAgent(InOurWords<AgentArgs>),
     /// Check input files without running anything: scenarios, topologies, patterns, data sets.
     Check(InOurWords<CheckArgs>),
     /// Write a commented scenario to start from.
@@ -182,20 +172,8 @@ pub enum Verb {
     /// List the named presets, or show one.
     #[command(subcommand, hide = true)]
     Preset(InOurWords<PresetVerb>),
-    /// Run an MPI program and record the MPI calls of all its ranks.
-    #[cfg(unix)]
-    Record(InOurWords<RecordArgs>),
-    /// Compile C with mpicc, instrumented so that its memory accesses can be recorded.
-    #[cfg(unix)]
-    #[command(hide = true)]
-    Cc(InOurWords<CompileArgs>),
-    /// Compile Fortran with mpifort, instrumented so that its memory accesses can be recorded.
-    #[cfg(unix)]
-    #[command(hide = true)]
-    Fc(InOurWords<CompileArgs>),
-    /// Compile with any compiler, instrumented so that memory accesses can be recorded.
-    #[cfg(unix)]
-    Wrap(InOurWords<WrapArgs>),
+    #[command(flatten)]
+    Linux(LinuxVerb),
     /// Find possible improvements of a recorded program: each with its simulated gain on a machine and
     /// network.
     Advise(Box<InOurWords<AdviseArgs>>),

@@ -43,7 +43,7 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
 
 #[cfg(not(unix))]
 pub fn same_file(a: &Path, b: &Path) -> bool {
-    a == b
+    a == b || fs::canonicalize(a).is_ok_and(|first| fs::canonicalize(b).is_ok_and(|second| first == second))
 }
 
 /// Opened output file, which appears under its name when it is committed.

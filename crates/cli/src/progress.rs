@@ -321,7 +321,7 @@ impl Running {
     /// Returns text such as `12 of 37 cases done; running: torus-order 40 %, measured-run`.
     fn text(&self, total: usize) -> String {
         let of = |(name, part): &(String, f64)| {
-            let name = name.rsplit('/').next().unwrap_or(name);
+            let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
             if *part > 0.0 { format!("{name} {:.0} %", 100.0 * part) } else { name.to_owned() }
         };
         let running: Vec<String> = self.cases.values().map(of).collect();

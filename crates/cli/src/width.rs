@@ -1,22 +1,19 @@
 //! Width of a terminal.
 
 use std::io::IsTerminal;
+#[cfg(unix)]
+use std::os::fd::AsFd as Handle;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle as Handle;
 
 /// Smallest width that is used, even if the terminal reports less.
 const LEAST: usize = 20;
 
 /// Returns the columns of the terminal behind this stream, from `COLUMNS` or from the terminal; `None` if it
 /// is no terminal.
-#[cfg(unix)]
-pub fn of(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
-    let says = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
+pub fn of(stream: &(impl IsTerminal + Handle)) -> Option<usize> {
+    let says = || terminal_size::terminal_size_of(stream).map(|(columns, _)| usize::from(columns.0));
     stream.is_terminal().then(|| given(std::env::var("COLUMNS").ok().as_deref()).or_else(says))?.and_then(taken)
-}
-
-/// Returns the columns of the terminal behind this stream, from `COLUMNS`; `None` if it is no terminal.
-#[cfg(not(unix))]
-pub fn of(stream: &impl IsTerminal) -> Option<usize> {
-    stream.is_terminal().then(|| given(std::env::var("COLUMNS").ok().as_deref()))?.and_then(taken)
 }
 
 /// Returns the number in `COLUMNS`, if it is one.

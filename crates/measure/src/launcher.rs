@@ -183,7 +183,6 @@ mod tests {
         assert!(matches!(found, Err(MeasureError::Start(name, _)) if name == "no-such-launcher"));
     }
 
-    #[cfg(unix)]
     #[test]
     fn what_the_processes_say_is_collected_and_other_lines_are_passed_on() {
         let folder = tempfile::tempdir().unwrap();

@@ -23,11 +23,11 @@
 //!
 //! Source: Ino, Fujimoto, Hagihara: LogGPS, section 4.2; Horii, Iwabuchi, Yamana: MPIETE, section 3.1.2.
 
-#[cfg(unix)]
+#![cfg(target_os = "linux")]
+
 pub mod agent;
 pub mod analysis;
 pub mod launcher;
-#[cfg(unix)]
 mod pair;
 pub mod protocol;
 pub mod sizes;

@@ -17,6 +17,8 @@
 //! Supported: Open MPI 1.7 to 5, and the MPICH ABI initiative (MPICH 3.1 to 4, Intel MPI, MVAPICH2, Cray
 //! MPICH).
 
+#![cfg(target_os = "linux")]
+
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("handles are passed in registers of 64 bits");
 
@@ -25,7 +27,6 @@ mod accesses;
 pub mod arguments;
 mod functions;
 mod library;
-#[cfg(target_os = "linux")]
 pub mod objects;
 mod status;
 

@@ -1,5 +1,7 @@
 //! Compares the table of arguments with the headers, the libraries of Fortran and the recorder.
 
+#![cfg(target_os = "linux")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;

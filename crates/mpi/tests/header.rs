@@ -1,5 +1,7 @@
 //! Compares the table of constants with the headers and the libraries of the MPIs on this machine.
 
+#![cfg(target_os = "linux")]
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};

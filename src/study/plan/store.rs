@@ -6,9 +6,12 @@
 //! last line torn. That line is cut off, and its point is run again.
 
 use std::borrow::Cow;
-use std::fs::{self, File, TryLockError};
+#[cfg(not(windows))]
+use std::fs::TryLockError;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use serde::de::IgnoredAny;
@@ -405,9 +408,13 @@ impl Store {
     /// Notes that this plan is run here, and opens the file of a shard for exclusive writing.
     pub fn writer(&self, plan: &Plan, shard: Shard) -> Result<Writer, StoreError> {
         let path = self.folder.join(PLANS);
-        let mut file = File::options().append(true).create(true).open(&path).map_err(|error| failed(&path, error))?;
         // Other processes may be about to write the same line.
-        file.lock().map_err(|error| failed(&path, error))?;
+        let mut file = loop {
+            match open_alone(&path).map_err(|error| failed(&path, error))? {
+                Some(file) => break file,
+                None => std::thread::sleep(Duration::from_millis(10)),
+            }
+        };
         if !is_among(&plans(&self.folder)?, &plan.digest) {
             let head = Head {
                 store: SCHEMA.into(),
@@ -453,6 +460,30 @@ impl Rows<'_> {
     }
 }
 
+/// Opens a file to add lines, which other processes can read but not write; `None` if another process has it.
+#[cfg(not(windows))]
+fn open_alone(path: &Path) -> io::Result<Option<File>> {
+    let file = File::options().read(true).append(true).create(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// As above. On Windows a lock keeps out readers too, and a file opened to append cannot be shortened.
+#[cfg(windows)]
+fn open_alone(path: &Path) -> io::Result<Option<File>> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const SHARE_READ: u32 = 1;
+    const SHARING_VIOLATION: i32 = 32;
+    let mut options = File::options();
+    match options.read(true).write(true).create(true).truncate(false).share_mode(SHARE_READ).open(path) {
+        Err(error) if error.raw_os_error() == Some(SHARING_VIOLATION) => Ok(None),
+        opened => opened.and_then(|mut file| file.seek(SeekFrom::End(0)).map(|_| Some(file))),
+    }
+}
+
 /// Writer of the file of a shard, locked against other processes.
 pub(super) struct Writer {
     path: PathBuf,
@@ -463,20 +494,16 @@ pub(super) struct Writer {
 impl Writer {
     fn open(path: PathBuf, plan: &Plan, shard: Shard) -> Result<Self, StoreError> {
         let fail = |error| failed(&path, error);
-        let mut file = File::options().read(true).append(true).create(true).open(&path).map_err(fail)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let message = format!("another process runs shard {}/{} (`{}`)", shard.index, shard.of, path.display());
-                let help = "wait for it, or give each process a shard of its own: --shard 0/2, --shard 1/2";
-                return Err(Diagnostic::new("locked", message).help(help).into());
-            }
-            Err(TryLockError::Error(error)) => return Err(fail(error)),
-        }
+        let Some(mut file) = open_alone(&path).map_err(fail)? else {
+            let message = format!("another process runs shard {}/{} (`{}`)", shard.index, shard.of, path.display());
+            let help = "wait for it, or give each process a shard of its own: --shard 0/2, --shard 1/2";
+            return Err(Diagnostic::new("locked", message).help(help).into());
+        };
         let end = end_of_lines(&mut file).map_err(fail)?;
         if file.metadata().map_err(fail)?.len() > end {
             file.set_len(end).map_err(fail)?;
         }
+        file.seek(SeekFrom::Start(end)).map_err(fail)?;
         let mut writer = Self { path, file, length: end };
         if end == 0 {
             let head = Head { store: SCHEMA.into(), results: RESULTS, plan: plan.digest.as_str().into(), name: None };

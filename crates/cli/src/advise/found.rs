@@ -165,12 +165,12 @@ fn failed(error: hayase_advice::stream::Error) -> Failure {
 }
 
 /// Returns the folder in which a recorded program ran.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn recorded_in(folder: &Path) -> Option<PathBuf> {
     hayase_capture::folder::Provenance::read(folder).map(|provenance| provenance.folder.into())
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 fn recorded_in(_: &Path) -> Option<PathBuf> {
     None
 }

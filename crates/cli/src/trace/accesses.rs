@@ -126,7 +126,7 @@ fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> 
 pub type Names = Box<dyn Fn(u32, u64) -> Option<String> + Sync>;
 
 /// Returns a function that names addresses of the recorded processes.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub fn names(folder: &Path) -> Names {
     use hayase_capture::folder::Provenance;
     let source = Provenance::read(folder).map(|provenance| PathBuf::from(provenance.folder)).unwrap_or_default();
@@ -136,7 +136,7 @@ pub fn names(folder: &Path) -> Names {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 pub fn names(_: &Path) -> Names {
     Box::new(|_, _| None)
 }

@@ -30,6 +30,7 @@ mod lists;
 mod llm;
 mod master_slave;
 mod matches;
+#[cfg(target_os = "linux")]
 mod measure;
 mod measured;
 mod mistakes;
@@ -38,10 +39,12 @@ mod noise;
 mod outputs;
 mod packet;
 mod page;
+#[cfg(target_os = "linux")]
 mod paths;
 mod predict;
 #[cfg(target_os = "linux")]
 mod random_programs;
+#[cfg(target_os = "linux")]
 mod record;
 mod reference;
 #[cfg(target_os = "linux")]

@@ -52,7 +52,6 @@ fn desk() -> Desk {
     Desk::new().file("said", &said(&sizes)).file("launcher", "cat said\n")
 }
 
-#[cfg(unix)]
 #[test]
 fn a_network_is_measured_written_and_used_for_predictions() {
     let desk = desk();
@@ -84,7 +83,6 @@ fn a_network_is_measured_written_and_used_for_predictions() {
     desk.hayase("replay linear:ranks=4 -m net.toml").assert().success();
 }
 
-#[cfg(unix)]
 #[test]
 fn the_sizes_that_are_asked_for_are_measured_and_written() {
     // With S and the size above it; and all of them above S.
@@ -129,7 +127,6 @@ fn the_sizes_that_are_asked_for_are_measured_and_written() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn what_fails_says_why_and_leaves_no_file() {
     let failed = Message::Failed {

@@ -5,6 +5,8 @@
 //! The length of this memory is that of the standard, given with the case. Each call is made twice, over
 //! different contents.
 
+#![cfg(target_os = "linux")]
+
 mod cases;
 mod world;
 

@@ -2,80 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::Args;
 
-use super::files::names;
-use super::options::{Offer, OutputArgs};
-use super::typed::up_to;
-use super::{End, Failure, Voice, files, interrupt, process, progress};
+use super::args::{CommunicationArgs, MeasureVerb};
+use crate::files::names;
+use crate::options::Offer;
+use crate::{End, Failure, Voice, files, interrupt, process, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::prediction::communication::Origin;
 use hayase::units::Bytes;
 use hayase_measure::launcher::{self, MeasureError};
 use hayase_measure::{Increment, Plan, Sizes, analysis};
 use hayase_output::{svg, table};
-
-/// `hayase measure ...`.
-#[derive(Subcommand, Debug)]
-pub enum MeasureVerb {
-    /// Measure message times between two MPI processes: by size, with protocol limits and LogGPS parameters.
-    Communication(CommunicationArgs),
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  hayase measure communication -o here.comm -- mpirun -np 2
-  hayase measure communication -o cluster.comm -o cluster.svg -- mpirun -np 2 --host node1,node2
-  hayase measure communication -o a.comm --mpi /opt/mpich/lib/libmpi.so.12 -- srun -n 2 -N 2
-  hayase measure communication -o a.comm --node-out a.toml -- mpirun -np 2
-  hayase measure communication -o a.comm --smallest 1KiB --largest 64KiB --increment 1KiB -- mpirun -np 2
-  hayase measure communication -o round-trips.csv -- mpirun -np 2     for hayase calibrate
-
-You supply: node1 and node2 (hosts), mpirun or srun, and /opt/mpich/lib/libmpi.so.12 (the library of \
-their MPI, if it is not found)
-
-Give a launcher and its options after --. It launches hayase itself, which loads the launcher's MPI library, so no \
-compiler is needed. Each of the two processes should have a processor of its own.
-
-Files (-o), by name:
-  x.comm    the data set, for hayase predict
-  x.json    the same as JSON, with every fitted point
-  x.csv     the measured round trips and sends, for hayase calibrate
-  x.svg     times by size, with the fitted lines";
-
-/// `hayase measure communication`.
-#[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
-pub struct CommunicationArgs {
-    /// Write a machine file (.toml, for -m) with the LogGPS parameters too.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub node_out: Option<PathBuf>,
-    /// The smallest message.
-    #[arg(long, value_name = "SIZE", default_value = "0 B")]
-    pub smallest: String,
-    /// The largest message. Both ends are measured, and the two sizes on each side of S.
-    #[arg(long, value_name = "SIZE", default_value = "4 MiB")]
-    pub largest: String,
-    /// Step between sizes: a number of bytes, 1KiB, or a factor, x2 (default: 1, 2, 3, 4, 6, 8, 12 ..., the
-    /// powers of two and the middle of every two).
-    #[arg(long, value_name = "STEP")]
-    pub increment: Option<String>,
-    /// Approximate time of the measurement in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
-    pub seconds: f64,
-    /// Take this percentile of repeated measurements: 0 is the fastest, 50 the median.
-    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = up_to::<u8, 100>)]
-    pub percentile: u8,
-    /// The MPI library, by name or path (default: that of the launcher).
-    #[arg(long, value_name = "LIBRARY")]
-    pub mpi: Option<String>,
-    /// Options of output.
-    #[command(flatten)]
-    pub out: OutputArgs,
-    /// The launcher and its options, after --.
-    #[arg(last = true, required = true, value_name = "LAUNCHER")]
-    pub launcher: Vec<String>,
-}
 
 /// `hayase measure-agent`: one of the two processes.
 #[derive(Args, Debug)]
@@ -109,17 +47,10 @@ pub fn measure(verb: &MeasureVerb, voice: Voice) -> Result<End, Failure> {
 }
 
 /// Runs one of the two processes.
-#[cfg(unix)]
 pub fn agent(args: &AgentArgs) -> Result<End, Failure> {
     let sizes = Sizes { smallest: args.smallest, largest: args.largest, increment: args.increment };
     let plan = Plan { sizes, seconds: args.seconds };
     Ok(if hayase_measure::agent::run(&args.libraries, &plan) { End::Done } else { End::Failed })
-}
-
-/// Fails on systems where MPI cannot be loaded at run time.
-#[cfg(not(unix))]
-pub fn agent(_args: &AgentArgs) -> Result<End, Failure> {
-    Err(Diagnostic::new("unix-only", "communication can be measured on Unix only").into())
 }
 
 const OFFER: Offer<&str> =
@@ -132,7 +63,7 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
     let machine: Vec<PathBuf> = args.node_out.iter().cloned().collect();
     let machine = files::open(&machine, machine_name)?;
     let program = process::words().map_err(|error| {
-        Diagnostic::new("no-program", format!("this program cannot be found on disk: {}", super::reason(&error)))
+        Diagnostic::new("no-program", format!("this program cannot be found on disk: {}", crate::reason(&error)))
     })?;
     let libraries = args.mpi.clone().map_or_else(|| launcher::libraries(&args.launcher[0]), |library| vec![library]);
     // Ctrl-C also ends the launcher; files that were begun are removed.
@@ -276,7 +207,7 @@ fn date(seconds: u64) -> String {
 fn explain(trouble: MeasureError, line: &str) -> Failure {
     match trouble {
         MeasureError::Start(name, error) => {
-            let message = format!("cannot start `{name}`: {}", super::reason(&error));
+            let message = format!("cannot start `{name}`: {}", crate::reason(&error));
             let help = "the line after -- begins with the launcher of an MPI: `-- mpirun -np 2`";
             Diagnostic::new("no-launcher", message).help(help).into()
         }
@@ -290,7 +221,7 @@ fn explain(trouble: MeasureError, line: &str) -> Failure {
             Failure::Failed(Box::new(Diagnostic::new("launcher-failed", message).help(help)))
         }
         MeasureError::Read(error) => {
-            let message = format!("cannot read what the processes measured: {}", super::reason(&error));
+            let message = format!("cannot read what the processes measured: {}", crate::reason(&error));
             Failure::Failed(Box::new(Diagnostic::new("launcher-failed", message)))
         }
     }

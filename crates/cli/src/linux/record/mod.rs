@@ -1,6 +1,5 @@
 //! `hayase record`: runs a command, records the MPI calls of all its ranks and summarizes them.
 
-pub mod args;
 mod deadlock;
 mod nothing;
 mod page;
@@ -12,9 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal};
 
-use super::{End, Failure, Voice, complain, interrupt, reason};
-pub use args::RecordArgs;
-use args::StopAfter;
+use super::args::{RecordArgs, StopAfter};
+use crate::{End, Failure, Voice, complain, interrupt, reason};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase_capture::caught::RecordingContents;
 use hayase_capture::folder::{self, Provenance, TargetContent, Unfinished};

@@ -6,55 +6,11 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use clap::{Args, ValueHint};
-
-use super::{End, Failure, Voice, print, reason};
+use super::args::{CompileArgs, WrapArgs};
+use crate::{End, Failure, Voice, print, reason};
 use hayase::diagnostic::Diagnostic;
 use hayase_capture::instrument::{Family, rewrite};
 use hayase_capture::{header, library};
-
-const EXAMPLES: &str = "\
-Examples:
-  hayase cc -O2 -c solver.c && hayase cc solver.o -o solver -lm
-  hayase fc wave.f90 -o wave
-  hayase cc --compiler mpicc.mpich solver.c -o solver
-  make CC='hayase cc' FC='hayase fc'
-  hayase wrap mpicxx solver.cc -o solver          any compiler: gcc, gfortran, clang or a wrapper of one
-  hayase record --memory -o run -- mpirun -np 4 ./solver
-
-You supply: solver.c, wave.f90, solver.cc and a makefile
-
-Programs mark regions with hayase.h or the Fortran module hayase, which need no option. All options except those \
-named here go to the compiler. Added are its instrumentation (docs/concepts/memory.md), Hayase's library and -g; -O2 \
-and the like become -Og (gcc) or -O0 (clang), with a message. Parts compiled in other ways can be linked in; calls \
-to and from them are marked. The program also runs without Hayase, several times slower. The exit code is that of the \
-compiler, or 2 for a compiler without known instrumentation.";
-
-/// `hayase cc` and `hayase fc`.
-#[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
-pub struct CompileArgs {
-    /// The compiler (default: mpicc, or mpifort for `hayase fc`).
-    #[arg(long, value_name = "COMPILER", value_hint = ValueHint::CommandName)]
-    pub compiler: Option<OsString>,
-    /// Arguments of the compiler.
-    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
-    pub arguments: Vec<OsString>,
-}
-
-/// `hayase wrap`.
-#[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
-pub struct WrapArgs {
-    /// Print the folder of hayase.h and hayase.f90, by which programs mark regions, and compile nothing:
-    /// mpicc -I$(hayase wrap --print-include) ...
-    #[arg(long, exclusive = true)]
-    pub print_include: bool,
-    /// The compiler and its arguments.
-    #[arg(value_name = "COMPILER ARGS", required_unless_present = "print_include", trailing_var_arg = true, allow_hyphen_values = true,
-          value_hint = ValueHint::CommandWithArguments)]
-    pub command: Vec<OsString>,
-}
 
 /// Compiles with an MPI compiler wrapper.
 pub fn compile(args: &CompileArgs, usual: &str, voice: Voice) -> Result<End, Failure> {
