@@ -166,6 +166,13 @@ await test("a million messages are drawn in less than 16 ms", "big.html", async 
   assert.match(await page.locator("#timeline .note").textContent(), /^1 047 552 messages are summed up/);
 });
 
+for (const [file, text] of [["large.html", /40460 nodes/], ["one.html", /makespan/], ["dead.html", /DEADLOCKED/]]) {
+  await test(`${file} opens and fits`, file, async page => {
+    assert.match(await page.locator("main").textContent(), text);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  }, { viewport: { width: 700, height: 900 } });
+}
+
 // Functions of the scripts by themselves.
 const folderOfScripts = new URL("../../crates/output/src/page/", import.meta.url);
 const scripts = ["tables", "figures", "rows", "timeline", "fabric", "terms", "main"];
