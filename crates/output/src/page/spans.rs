@@ -95,7 +95,10 @@ impl Binned {
         let mean = |sum: &f32| (f64::from(*sum) / whole * 100.0).round() as u32;
         let rows = self.sums.chunks(COLUMNS * self.kinds);
         let rows: Vec<Vec<u32>> = rows.map(|row| row[..columns * self.kinds].iter().map(mean).collect()).collect();
-        json!({"span": short(self.span_s), "together": self.together(), "count": self.count, "kinds": self.kinds, "rows": rows})
+        json!({
+            "span": short(self.span_s), "together": self.together(), "count": self.count, "kinds": self.kinds,
+            "rows": rows,
+        })
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::columns::MEANINGS;
 use crate::table::escape;
 
-/// Terms that columns of files do not have, one a line: `term | meaning`. A star marks a term that is also looked for in
-/// sentences.
+/// Terms that columns of files do not have, one a line: `term | meaning`. A star marks a term that is also looked
+/// for in sentences.
 const TERMS: &str = include_str!("terms.txt");
 /// Units at the end of the names of columns.
 const SUFFIXES: [&str; 4] = ["_per_s", "_Bps", "_bps", "_s"];
