@@ -107,7 +107,19 @@ pub fn page(
     report: &impl Serialize,
     w: &mut dyn Write,
 ) -> io::Result<()> {
-    page::write(&Page { title, answer, pictures, command: &process::given() }, report, w)
+    page_with(title, answer, pictures, "", report, w)
+}
+
+/// Writes the page of an answer with data for its script.
+pub fn page_with(
+    title: &str,
+    answer: &Answer,
+    pictures: &[PagePicture],
+    data: &str,
+    report: &impl Serialize,
+    w: &mut dyn Write,
+) -> io::Result<()> {
+    page::write(&Page { title, answer, pictures, command: &process::given(), data }, report, w)
 }
 
 /// Writer of a file or of standard output.

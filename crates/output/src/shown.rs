@@ -5,18 +5,20 @@ use std::io::{self, Write};
 use hayase::player::Transfer;
 use hayase::record::Matrix;
 use hayase::report::replay::ReplayReport;
-use hayase::report::{JobsLink, JobsReport, MessageRecord, Report, Status};
+use hayase::report::{JobsLink, JobsReport, LinkUse, MessageRecord, Report, Status};
 use hayase::scenario::Scenario;
 use hayase::simulation::{JobsWork, KEPT, KEPT_RANKS, PatternWork, ProgramOutcome, ProgramWork, RunOptions, Simulated};
 use hayase::units::Bytes;
 
-use crate::page::{self, Page, PagePicture};
+use crate::page::{self, Binned, Page, PagePicture, RunData};
 use crate::runner::{Answering, Looking, ReportOf, Told, answer};
 use crate::table::{self, Answer};
 use crate::{pictures, svg};
 
 /// Largest number of messages in a timeline: more cannot be told apart, and all are kept until the end.
 pub const TIMELINE: u64 = 100_000;
+/// Largest number of messages that a page sums up. More would take longer than the run.
+const MOST_SUMMED: u64 = 3_000_000;
 
 /// Finished run with its observations.
 pub struct Played<'a, W: Answering> {
@@ -28,6 +30,8 @@ pub struct Played<'a, W: Answering> {
     pub report: &'a ReportOf<W>,
     /// All messages if there is a timeline, at most one more than it can show.
     pub messages: Vec<MessageRecord>,
+    /// Sums of all messages for a page.
+    pub binned: Binned,
     /// Messages between ranks, if counted.
     pub matrix: Matrix,
     /// Part of the run that a timeline shows.
@@ -44,6 +48,14 @@ pub trait Shown: Answering {
     /// # Errors
     /// Fails if the writer fails.
     fn draw(played: &Played<'_, Self>, name: &str, w: &mut dyn Write) -> io::Result<()>;
+
+    /// Returns the data for the script of a page.
+    fn data<'a>(played: &'a Played<'_, Self>) -> Option<RunData<'a>>;
+
+    /// Returns the number of ranks if a page sums up their messages.
+    fn summed_ranks(_scenario: &Scenario<Self>) -> Option<u32> {
+        None
+    }
 
     /// Returns the title of pictures.
     fn title(report: &ReportOf<Self>) -> String;
@@ -69,22 +81,30 @@ pub fn write_page<W: Shown>(
     let wants = |name: &str| shown.contains(&name);
     let transfers = scenario.work().program().is_some();
     let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
+    let summed = W::summed_ranks(scenario);
+    let mut binned = summed.map(|ranks| Binned::new(ranks, 1)).unwrap_or_default();
     let mut on_message = |message: &MessageRecord| {
         if messages.len() as u64 <= TIMELINE {
             messages.push(*message);
         }
+        binned.message(message);
     };
     let mut on_transfer = |transfer: &Transfer| matrix.add(transfer);
     let outcome = answer(scenario, seeds, looking, |watch| {
         scenario.run(RunOptions {
-            on_message: if !transfers && wants("timeline.svg") { Some(&mut on_message) } else { None },
+            on_message: if summed.is_some() || !transfers && wants("timeline.svg") {
+                Some(&mut on_message)
+            } else {
+                None
+            },
             on_transfer: if transfers && wants("matrix.svg") { Some(&mut on_transfer) } else { None },
             watch: Some(watch),
             ..scenario.work().observed(&wants)
         })
     })?;
     let report = outcome.report();
-    let played = Played { scenario, outcome: &outcome, report, messages, matrix, window: svg::Window::default() };
+    let played =
+        Played { scenario, outcome: &outcome, report, messages, binned, matrix, window: svg::Window::default() };
     let is_complete = W::summary(&outcome).status == Status::Complete;
     let draw = |name: &&str| {
         let mut svg = Vec::new();
@@ -93,8 +113,18 @@ pub fn write_page<W: Shown>(
     };
     let pictures = shown.iter().filter(|_| is_complete).map(draw).collect::<io::Result<Vec<_>>>()?;
     let (title, answer) = (W::title(report), W::table(report));
-    page::write(&Page { title: &title, answer: &answer, pictures: &pictures, command }, report, w)?;
+    let data = W::data(&played).filter(|_| is_complete).map(|data| data.to_json()).unwrap_or_default();
+    page::write(&Page { title: &title, answer: &answer, pictures: &pictures, command, data: &data }, report, w)?;
     Ok(outcome)
+}
+
+/// Returns the messages, and the reason why they are not all known; empty if they are.
+fn known<W: Answering>(played: &Played<'_, W>) -> (Vec<MessageRecord>, &'static str) {
+    match played.messages.len() as u64 {
+        0 => (Vec::new(), "messages were not recorded"),
+        messages if messages > TIMELINE => (Vec::new(), "the run has more than 100,000 messages"),
+        _ => (played.messages.clone(), ""),
+    }
 }
 
 impl Shown for PatternWork {
@@ -113,6 +143,32 @@ impl Shown for PatternWork {
             ("timeline.svg", _) => pictures::timeline(&played.messages, scenario.work(), run, window, w),
             _ => Ok(()),
         }
+    }
+
+    fn data<'a>(played: &'a Played<'_, Self>) -> Option<RunData<'a>> {
+        let &Played { scenario, outcome: run, report, .. } = played;
+        let (messages, unknown) = known(played);
+        let links: Vec<LinkUse> = run.links.iter().collect();
+        Some(RunData {
+            network: scenario.network(),
+            has_delays: links.iter().any(|link| link.delay_s > 0.0),
+            links,
+            loads: Box::new(|link| run.links.loads(link)),
+            span_s: run.links.span().seconds(),
+            messages,
+            unknown,
+            binned: &played.binned,
+            history: run.history.as_ref(),
+            path: run.path.as_deref().unwrap_or_default(),
+            ranks: scenario.work().pattern.ranks(),
+            end_s: report.head.makespan_s,
+            jobs: Vec::new(),
+        })
+    }
+
+    fn summed_ranks(scenario: &Scenario<Self>) -> Option<u32> {
+        let is_played = scenario.work().messages() <= MOST_SUMMED && scenario.system().estimate().is_none();
+        is_played.then(|| scenario.work().pattern.ranks())
     }
 
     fn title(report: &Report) -> String {
@@ -175,6 +231,35 @@ impl Shown for ProgramWork {
         w.write_all(picture.as_bytes())
     }
 
+    fn data<'a>(played: &'a Played<'_, Self>) -> Option<RunData<'a>> {
+        let &Played { scenario, outcome, report, .. } = played;
+        let history = outcome.history.as_ref().filter(|history| !history.is_full());
+        let message = |transfer: &Transfer| MessageRecord {
+            src: transfer.src.0,
+            dst: transfer.dst.0,
+            index: transfer.message,
+            bytes: transfer.bytes,
+            start_s: transfer.leave.min(transfer.arrive).seconds(),
+            end_s: transfer.arrive.seconds(),
+        };
+        let links: Vec<LinkUse> = outcome.links.iter().collect();
+        Some(RunData {
+            network: scenario.system().network().filter(|_| !links.is_empty()),
+            has_delays: links.iter().any(|link| link.delay_s > 0.0),
+            links,
+            loads: Box::new(|link| outcome.links.loads(link)),
+            span_s: outcome.links.span().seconds(),
+            messages: history.map_or(Vec::new(), |history| history.transfers().map(message).collect()),
+            unknown: if history.is_some() { "" } else { "messages were not recorded" },
+            binned: &played.binned,
+            history,
+            path: outcome.path.as_deref().unwrap_or_default(),
+            ranks: report.ranks.len() as u32,
+            end_s: report.head.makespan_s,
+            jobs: Vec::new(),
+        })
+    }
+
     fn title(report: &ReplayReport) -> String {
         format!("{}; {}", report.program, played_on(report))
     }
@@ -221,6 +306,48 @@ impl Shown for JobsWork {
             _ => return Ok(()),
         };
         w.write_all(picture.as_bytes())
+    }
+
+    fn data<'a>(played: &'a Played<'_, Self>) -> Option<RunData<'a>> {
+        let &Played { scenario, outcome: run, report, .. } = played;
+        let (messages, unknown) = known(played);
+        let jobs: Vec<(&str, u32)> =
+            scenario.work().jobs.iter().map(|job| (job.name.as_str(), job.task.ranks())).collect();
+        let link = |link: &JobsLink| LinkUse {
+            id: link.id,
+            failed: false,
+            name: link.name.clone(),
+            capacity_bps: link.capacity_bps,
+            bytes: link.bytes,
+            busy_s: 0.0,
+            utilisation: link.utilisation,
+            peak_flows: 0,
+            mean_flows: 0.0,
+            peak_queue: 0,
+            mean_queue: 0.0,
+            blocked_s: 0.0,
+            delay_s: 0.0,
+        };
+        Some(RunData {
+            network: scenario.network(),
+            links: run.links.iter().map(link).collect(),
+            loads: Box::new(|_| Vec::new()),
+            span_s: 0.0,
+            has_delays: false,
+            messages,
+            unknown,
+            binned: &played.binned,
+            history: None,
+            path: &[],
+            ranks: jobs.iter().map(|(_, ranks)| ranks).sum(),
+            end_s: report.head.makespan_s,
+            jobs,
+        })
+    }
+
+    fn summed_ranks(scenario: &Scenario<Self>) -> Option<u32> {
+        let jobs = &scenario.work().jobs;
+        (scenario.work().messages() <= MOST_SUMMED).then(|| jobs.iter().map(|job| job.task.ranks()).sum())
     }
 
     fn title(report: &JobsReport) -> String {

@@ -167,7 +167,7 @@ fn predicted(farm: &Farm, seeds: u64, command: &str, looking: &Onlooker) -> Play
     let answer = table::farm(&report);
     let pictures = [PagePicture::new("x.svg", svg::farm(&report))];
     let title = answer.first_line();
-    of_page(&Page { title: &title, answer: &answer, pictures: &pictures, command }, &report)
+    of_page(&Page { title: &title, answer: &answer, pictures: &pictures, command, data: "" }, &report)
 }
 
 fn comparison(sweep: &Sweep, command: &str, looking: &Onlooker) -> Played {
@@ -191,7 +191,7 @@ fn comparison(sweep: &Sweep, command: &str, looking: &Onlooker) -> Played {
         drawn.push(draw("faults.svg", &|w| pictures::faults(&comparison, w))?);
     }
     let answer = table::comparison(&comparison);
-    of_page(&Page { title: &comparison.title, answer: &answer, pictures: &drawn, command }, &comparison)
+    of_page(&Page { title: &comparison.title, answer: &answer, pictures: &drawn, command, data: "" }, &comparison)
 }
 
 fn of_page(page: &Page<'_>, report: &impl Serialize) -> Played {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::files::{Names, leave_out};
-use super::options::{self, Offer, OutputArgs, PAGE, page, picture};
+use super::options::{self, Offer, OutputArgs, PAGE, page_with, picture};
 use super::progress::{self, RunMonitor};
 use super::seeds::{SeedsArgs, seeds};
 use super::window::WindowArgs;
@@ -32,6 +32,7 @@ use hayase::simulation::RunOptions;
 use hayase::sweep::Control;
 use hayase::system::System;
 use hayase::units::{Bytes, Time};
+use hayase_output::page::Binned;
 use hayase_output::runner::{self, Looking, ReportOf, Reported, Told};
 use hayase_output::shown::{Played, Shown, TIMELINE};
 use hayase_output::svg::Window;
@@ -217,10 +218,12 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     }
     let looking = Onlooker::new(voice);
     let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
+    let summed = W::summed_ranks(scenario).filter(|_| names.contains(&PAGE));
+    let mut binned = summed.map(|ranks| Binned::new(ranks, 1)).unwrap_or_default();
     let mut streamed = Ok(());
     let mut outcome = {
         let transfers = scenario.work().program().is_some();
-        let (streams, keeps) = (RefCell::new(&mut streams), !transfers && wants("timeline.svg"));
+        let (streams, keeps) = (RefCell::new(&mut streams), summed.is_some() || !transfers && wants("timeline.svg"));
         let each = |take: &mut dyn FnMut(&mut dyn Stream)| {
             streams.borrow_mut().iter_mut().for_each(|(_, stream)| take(&mut **stream));
         };
@@ -234,6 +237,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
             if keeps && messages.len() as u64 <= TIMELINE {
                 messages.push(*message);
             }
+            binned.message(message);
         };
         let mut on_activity = |activity: &Activity| each(&mut |stream| stream.activity(activity));
         let counts = wants_any(&["matrix.csv", "matrix.svg"]);
@@ -279,7 +283,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
         leave_out(&mut others, |name| name == "timeline.svg", &why, voice);
     }
     let report = outcome.report();
-    let played = Played { scenario, outcome: &outcome, report, messages, matrix, window };
+    let played = Played { scenario, outcome: &outcome, report, messages, binned, matrix, window };
     W::say(scenario, &outcome, asked);
     for (name, file) in others {
         file.write(|w| match (name, &head.noise) {
@@ -288,7 +292,8 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
                 let shown = on_page.iter().filter(|_| complete);
                 let pictures = shown.map(|name| picture(name, &|w: &mut dyn Write| W::write(&played, name, w)));
                 let pictures = pictures.collect::<io::Result<Vec<_>>>()?;
-                page(&W::title(report), &W::table(report), &pictures, report, w)
+                let data = W::data(&played).filter(|_| complete).map(|data| data.to_json()).unwrap_or_default();
+                page_with(&W::title(report), &W::table(report), &pictures, &data, report, w)
             }
             ("noise.svg", Some(noise)) => pictures::noise(noise, &W::title(report), w),
             ("noise.csv", Some(noise)) => csv::noise(noise, w),

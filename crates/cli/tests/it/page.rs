@@ -7,7 +7,9 @@ fn page(desk: &Desk, words: &str) -> String {
     desk.hayase(&format!("{words} -q -o page.html")).assert().success();
     let html = desk.read("page.html");
     assert!(html.starts_with("<!doctype html>") && html.trim_end().ends_with("</html>"), "{words}");
-    assert_eq!(html.matches("<script").count(), 1, "{words}");
+    assert_eq!(html.matches("<script>").count(), 1, "{words}");
+    let data = html.matches("<script type=\"application/json\" id=\"data\">").count();
+    assert_eq!(html.matches("<script").count(), 1 + data.min(1), "{words}");
     // Nothing is loaded: names of formats are the only addresses.
     let addresses = html.split("://").skip(1).filter(|rest| !rest.starts_with("www.w3.org/"));
     assert_eq!(addresses.count(), 0, "{words}");

@@ -11,9 +11,25 @@ use serde_json::{Value, json};
 
 use crate::table::{Answer, escape};
 
+mod data;
+mod flows;
+mod spans;
+mod terms;
+
+pub use data::RunData;
+pub use spans::Binned;
+
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
-/// Largest size of all pictures together; further ones are named and left out \[B\].
+const SCRIPT: &str = concat!(
+    include_str!("tables.js"),
+    include_str!("figures.js"),
+    include_str!("rows.js"),
+    include_str!("timeline.js"),
+    include_str!("fabric.js"),
+    include_str!("terms.js"),
+    include_str!("main.js"),
+);
+/// Largest size of all pictures and data together; further pictures are named and left out \[B\].
 const MOST_PICTURES: usize = 4_500_000;
 
 /// Picture of a page.
@@ -43,6 +59,8 @@ pub struct Page<'a> {
     pub pictures: &'a [PagePicture],
     /// Command that wrote the page, for a shell.
     pub command: &'a str,
+    /// Data for the script, as [`RunData::to_json`] writes them; empty if there are none.
+    pub data: &'a str,
 }
 
 /// Writes the page of a result, whose report gives version, fingerprint and scenario.
@@ -62,10 +80,11 @@ pub fn write(page: &Page<'_>, report: &impl Serialize, w: &mut dyn Write) -> io:
          <link rel=\"icon\" href=\"data:,\">\n<title>{title} - Hayase</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><span class=\"brand\">Hayase</span> <h1>{title}</h1></header>\n<main>\n"
     )?;
-    let lead = page.answer.lead().map(|sentence| format!("<p>{}</p>\n", escape(sentence)));
-    write!(w, "<section id=\"answer\" aria-label=\"Answer\">\n{}</section>\n", lead.collect::<String>())?;
-    write!(w, "<section id=\"figures\" aria-label=\"Figures\">\n{}</section>\n", page.answer.to_html())?;
-    let mut room = MOST_PICTURES;
+    let lead: String = page.answer.lead().map(|sentence| format!("<p>{}</p>\n", escape(sentence))).collect();
+    let figures = page.answer.to_html();
+    write!(w, "<section id=\"answer\" aria-label=\"Answer\">\n{lead}</section>\n")?;
+    write!(w, "<section id=\"figures\" aria-label=\"Figures\">\n{figures}</section>\n")?;
+    let mut room = MOST_PICTURES.saturating_sub(page.data.len());
     for picture in page.pictures.iter().filter(|picture| !picture.svg.is_empty()) {
         let name = escape(&picture.name);
         if picture.svg.len() > room {
@@ -87,7 +106,11 @@ pub fn write(page: &Page<'_>, report: &impl Serialize, w: &mut dyn Write) -> io:
         let head = "<details><summary>Scenario, with all defaults</summary>";
         writeln!(w, "{head}\n<pre id=\"scenario\">{}</pre></details>", escape(&text))?;
     }
-    write!(w, "</section>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
+    write!(w, "{}</section>\n</main>\n", terms::list(&(lead + &figures)))?;
+    if !page.data.is_empty() {
+        writeln!(w, "<script type=\"application/json\" id=\"data\">{}</script>", page.data)?;
+    }
+    write!(w, "<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
 }
 
 /// Returns version, seed, status and fingerprint of a report, as far as it has them.
@@ -115,7 +138,7 @@ mod tests {
         let pictures = [("small.svg", "<?xml?><svg id='a'/>".to_owned()), ("large.svg", large)]
             .map(|(name, svg)| PagePicture::new(name, svg));
         let command = "hayase run 'a b' 'it'\\''s'";
-        let page = Page { title: "</title><script>", answer: &answer, pictures: &pictures, command };
+        let page = Page { title: "</title><script>", answer: &answer, pictures: &pictures, command, data: "" };
         let mut html = Vec::new();
         write(&page, &json!({"fingerprint": "12", "scenario": {"seed": 7, "topology": "</pre>"}}), &mut html).unwrap();
         let html = String::from_utf8(html).unwrap();

@@ -224,6 +224,12 @@ impl Canvas {
         let _ = write!(self.body, "<g><title>{}</title>", escape(tooltip));
     }
 
+    /// Opens a group with this tooltip that the script of a page finds by an attribute: `link`, 3 becomes
+    /// `data-link="3"`.
+    pub(super) fn open_found(&mut self, attribute: &str, index: usize, tooltip: &str) {
+        let _ = write!(self.body, r#"<g data-{attribute}="{index}"><title>{}</title>"#, escape(tooltip));
+    }
+
     /// Closes the group that [`Canvas::open`] opened.
     pub(super) fn close(&mut self) {
         self.body.push_str("</g>\n");

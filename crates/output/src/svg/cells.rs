@@ -199,7 +199,7 @@ impl Part for Ramp {
             let x = at.x + RAMP * place;
             canvas.line(Point::new(x, at.y + 28.0), Point::new(x, at.y + 32.0), &format!(r#"stroke="{GREY}""#));
             let anchor = if *place < 0.05 { Anchor::Start } else { Anchor::Middle };
-            canvas.text(x, at.y + 42.0, 10.0, anchor, text, "");
+            canvas.text(x, at.y + 42.0, 10.0, anchor, text, &format!(r#"data-tick="{place}""#));
         }
     }
 }

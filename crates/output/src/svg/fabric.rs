@@ -140,7 +140,7 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
         if placed.mark == Mark::Hidden {
             continue;
         }
-        canvas.open(&fabric.vertex_name(VertexId::from_index(i)));
+        canvas.open_found("switch", i, &fabric.vertex_name(VertexId::from_index(i)));
         let at = moved(placed.at);
         match placed.mark {
             Mark::Dot(radius) => canvas.circle(at, radius, r##"fill="#2f6f8f" stroke="#ffffff" stroke-width="0.6""##),

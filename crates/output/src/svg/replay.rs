@@ -39,6 +39,17 @@ pub(super) fn colour(kind: ActivityKind) -> &'static str {
     form(kind).0
 }
 
+/// Returns colour and place of a kind of activity in a row: of a program as in this picture, of a pattern below its
+/// messages.
+pub(crate) fn form_of(kind: ActivityKind, of_program: bool) -> (&'static str, f64, f64) {
+    match (kind, of_program) {
+        (_, true) => form(kind),
+        (ActivityKind::Compute, _) => ("#75808f", 0.62, 1.0),
+        (ActivityKind::SendWait | ActivityKind::RecvWait, _) => ("#d98c8c", 0.8, 1.0),
+        _ => (form(kind).0, 0.62, 0.8),
+    }
+}
+
 /// Region of the program: its name, and the begin and end of each execution.
 pub type Region<'a> = (&'a str, &'a [(Time, Time)]);
 

@@ -46,6 +46,13 @@ impl LoadScale {
     }
 }
 
+/// Returns the largest load on the scale of these loads, and its colours from idle to busy.
+pub(crate) fn load_scale(loads: impl Iterator<Item = f64>) -> (f64, Vec<String>) {
+    let largest = loads.filter(|load| load.is_finite()).fold(0.0, f64::max);
+    let colours = (0..COLOURS.len()).map(|i| mixed(&COLOURS, i as f64 / (COLOURS.len() - 1) as f64));
+    (LoadScale::up_to(largest).limit, colours.collect())
+}
+
 /// Returns the colour at a place from 0 to 1 on a ramp of colours.
 pub(super) fn mixed(colours: &[(u8, u8, u8)], place: f64) -> String {
     let position = place * (colours.len() - 1) as f64;

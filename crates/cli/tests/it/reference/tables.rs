@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::super::{Desk, Said};
 use super::wrapped;
+use hayase_output::columns::MEANINGS;
 
 /// Table that the program writes.
 struct Table {
@@ -179,9 +180,6 @@ const TABLES: &[Table] = &[
     },
 ];
 
-/// Meanings of columns, one a line: `name: meaning`, or `table/name: meaning` where tables differ.
-const MEANINGS: &str = include_str!("columns.txt");
-
 /// Returns the page of tables.
 pub fn page() -> String {
     let desk = Desk::new();
@@ -217,8 +215,8 @@ pub fn page() -> String {
         }
         page.push('\n');
     }
-    assert!(missing.is_empty(), "columns.txt does not explain {missing:#?}");
+    assert!(missing.is_empty(), "meanings.txt does not explain {missing:#?}");
     let unused: Vec<&str> = MEANINGS.lines().filter(|line| !used.contains(line)).collect();
-    assert!(unused.is_empty(), "columns.txt explains columns that no table has: {unused:?}");
+    assert!(unused.is_empty(), "meanings.txt explains columns that no table has: {unused:?}");
     page.trim_end().to_owned() + "\n"
 }

@@ -51,7 +51,8 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, layout: &Layout, offs
         let carried = loads.loads.get(link.0 as usize).map_or(0, |load| load.bytes);
         let name = loads.fabric.link_name(link);
         let state = failed::of_link(loads.fabric, link).map_or_else(String::new, |state| format!(" ({state})"));
-        canvas.open(&format!("{name}{state}: {} used, {}", percent(value), Bytes(carried)));
+        let tooltip = format!("{name}{state}: {} used, {}", percent(value), Bytes(carried));
+        canvas.open_found("link", link.0 as usize, &tooltip);
         let is_crossed = loads.fabric.has_failed(link);
         let width = loads.scale.width(value);
         let width = if cable.forward.len().max(cable.back.len()) > 2 { width.min(2.5) } else { width };

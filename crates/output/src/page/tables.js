@@ -43,7 +43,7 @@ function enliven(table) {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...heading.childNodes);
-    button.title = "Sort by this column";
+    button.title = heading.title || "Sort by this column";
     heading.append(button);
     button.addEventListener("click", () => {
       descends = sorted === column && !descends;
@@ -103,12 +103,4 @@ function enlarge(figure) {
   });
   name();
   figure.append(button);
-}
-
-if (typeof document === "undefined") {
-  module.exports = { numberOf, compareCells, toCsv };
-} else {
-  document.querySelectorAll("table").forEach((table) => enliven(table));
-  document.querySelectorAll("figure").forEach((figure) => enlarge(/** @type {HTMLElement} */ (figure)));
-  document.documentElement.dataset.ready = "";
 }
