@@ -188,6 +188,8 @@ fn comparison_of(blocks: &[(&str, &str)], patterns: &[&str], seeds: u64, factor:
                 slowdown: None,
                 cut_off: 0,
                 packet_hops: None,
+                links: Vec::new(),
+                llm: None,
                 routing: "d-mod-k".into(),
                 injection: "queue".into(),
                 pattern: (*pattern).into(),

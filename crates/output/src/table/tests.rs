@@ -188,6 +188,8 @@ fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
         slowdown: None,
         cut_off: 0,
         packet_hops: None,
+        links: Vec::new(),
+        llm: None,
         routing: "d-mod-k".into(),
         injection: "queue".into(),
         pattern: pattern.into(),
