@@ -10,7 +10,8 @@ use hayase::report::{LinkUse, MessageRecord};
 use hayase::transport::TransportSpec;
 use serde_json::{Value, json};
 
-use super::data::{RunData, short};
+use super::run::RunData;
+use super::sums::short;
 use crate::svg;
 
 /// Largest number of links, those with the most lost time or load.

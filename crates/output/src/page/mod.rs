@@ -13,11 +13,13 @@ use crate::table::{Answer, escape};
 
 mod data;
 mod flows;
+mod run;
 mod spans;
+mod sums;
 mod terms;
 
-pub use data::RunData;
-pub use spans::Binned;
+pub use run::RunData;
+pub use sums::Binned;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
