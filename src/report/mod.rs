@@ -6,6 +6,7 @@ mod accuracy;
 mod benchmark;
 mod compared_jobs;
 mod comparison;
+mod difference;
 mod estimate;
 mod farm;
 mod faults;
@@ -42,6 +43,7 @@ pub use compared_jobs::{ComparedJob, RankBy, WorstSlowdown};
 pub use comparison::{
     CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,
 };
+pub use difference::{Difference, OtherValue, SCHEMA as DIFFERENCE_SCHEMA};
 pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,

@@ -62,8 +62,8 @@ mod tests {
     use super::super::replay::ReplayReport;
     use super::super::whatif::WhatIfReport;
     use super::super::{
-        Accuracy, Comparison, FarmReport, JobsReport, MeasuredReport, NcclReport, OperationComparison, Report,
-        ScheduleReport, TrainingReport,
+        Accuracy, Comparison, Difference, FarmReport, JobsReport, MeasuredReport, NcclReport, OperationComparison,
+        Report, ScheduleReport, TrainingReport,
     };
     use super::Value;
     use crate::steady::{BestThroughput, Throughput};
@@ -86,6 +86,7 @@ mod tests {
             generator.subschema_for::<OperationComparison>(),
             generator.subschema_for::<TrainingReport>(),
             generator.subschema_for::<NcclReport>(),
+            generator.subschema_for::<Difference>(),
         ];
         let definitions = generator.take_definitions(true);
         let schema = json!({

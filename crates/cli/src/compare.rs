@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum, ValueHint};
 
+use super::differences::differences;
 use super::files::outputs;
 use super::options::{self, Format, Offer, OutputArgs};
 use super::scenario::{CommonArgs, MessageArgs};
@@ -34,7 +35,9 @@ Examples:
   hayase compare -t fat-tree-54 --job a=all-to-all-mpich:20 --job b=ring:20 \\
       --placement by-group,random,round-robin:group --rank slowdown -o jobs.svg
 
-You supply: scenario.toml (`hayase init scenario.toml` writes one)
+  hayase compare first.json second.json -o difference.html
+
+You supply: scenario.toml (`hayase init scenario.toml` writes one), first.json, second.json (`hayase run -o x.json`)
 
 Every combination of the listed values is run, once for each seed, on all cores. Rows that do the same job (one \
 collective operation of one size, or the same amount of data, on the same number of ranks) are ranked by their means, \
@@ -60,9 +63,10 @@ pub enum Rank {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES, next_help_heading = "Choices to compare")]
 pub struct CompareArgs {
-    /// A scenario file. Options override it.
-    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
-    pub scenario: Option<PathBuf>,
+    /// A scenario file, which options override; or two JSON reports of one kind, whose scenarios and results are
+    /// compared key by key.
+    #[arg(value_name = "SCENARIO|REPORT REPORT", value_hint = ValueHint::FilePath, num_args = 0..=2)]
+    pub scenario: Vec<PathBuf>,
     /// Fabrics to compare, with commas between them: names, families with their numbers, or files.
     #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
     pub topology: Vec<String>,
@@ -141,6 +145,33 @@ impl CompareArgs {
         let is_named = |(name, _): &&(&str, PlanOperation)| self.op.as_deref() == Some(*name);
         PlanOperation::ALL.iter().find(is_named).map(|(_, operation)| *operation)
     }
+
+    /// Refuses choices beside two reports, which are compared as they are.
+    fn refuse_choices(&self) -> Result<(), Diagnostic> {
+        let listed = [
+            &self.topology,
+            &self.pattern,
+            &self.job,
+            &self.placement,
+            &self.sharing,
+            &self.transport,
+            &self.routing,
+            &self.injection,
+            &self.order,
+            &self.machine,
+            &self.faults,
+        ];
+        let single = [&self.op, &self.estimate, &self.optimum];
+        let is_plain = listed.iter().all(|values| values.is_empty())
+            && single.iter().all(|value| value.is_none())
+            && self.vary.is_empty()
+            && self.seeds.is_none()
+            && format!("{:?}", (&self.messages, &self.common))
+                == format!("{:?}", (MessageArgs::default(), CommonArgs::default()));
+        let message = "two reports are compared as they are, without further choices";
+        let refused = || Diagnostic::new("unused-option", message).help("leave out all options but -o and --format");
+        if is_plain { Ok(()) } else { Err(refused()) }
+    }
 }
 
 outputs! {
@@ -160,6 +191,10 @@ const OFFER: Offer<Kind> = Offer { verb: "compare", names: Kind::NAMES, json: Ok
 
 /// Runs all combinations.
 pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
+    if let [first, second] = args.scenario.as_slice() {
+        args.refuse_choices()?;
+        return differences([first, second], &args.out, voice);
+    }
     args.out.begin(&OFFER)?;
     let sweep = sweep(args, voice)?;
     if let (Some(path), true) = (args.out.file_of(&OFFER, Kind::Faults), args.faults.is_empty()) {
@@ -254,13 +289,13 @@ fn measured_by(args: &CompareArgs) -> String {
         ("--placement", args.placement.as_slice()),
         ("--routing", args.routing.as_slice()),
     ];
-    accuracy::words(args.scenario.as_deref(), &options)
+    accuracy::words(args.scenario.first().map(PathBuf::as_path), &options)
 }
 
 /// Returns the sweep that the arguments describe.
 fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     let mut base = asked::loader().on_read(progress::reading(voice.show));
-    if let Some(path) = &args.scenario {
+    if let Some(path) = args.scenario.first() {
         base = base.file(path);
     }
     // The seeds are set below.
@@ -293,7 +328,7 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     ];
     Ok(Sweep {
         fitting_orders: args.order == ["all"],
-        title: title(args.scenario.as_deref(), &args.topology, &args.pattern),
+        title: title(args.scenario.first().map(PathBuf::as_path), &args.topology, &args.pattern),
         base,
         axes: axes(listed, &args.vary, &args.pattern),
         seeds,

@@ -19,6 +19,7 @@ mod catalog;
 mod caveats;
 mod check;
 mod compare;
+mod differences;
 mod end;
 mod estimate;
 mod files;
@@ -249,7 +250,7 @@ mod tests {
         // Commands whose purpose is one output, and options that take lists, have their own texts.
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "generate man", "trace convert", "program extend", "sweep"].contains(&verb),
-            "machine" => ["accuracy", "compare", "llm", "nccl"].contains(&verb),
+            "machine" => ["accuracy", "compare", "llm", "nccl", "trace convert"].contains(&verb),
             "transport" => verb == "compare",
             "routing" => ["accuracy", "compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "size" => ["accuracy", "nccl", "schedule"].contains(&verb),

@@ -18,8 +18,8 @@ use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
-    Accuracy, Benchmark, Comparison, FarmReport, JobsLink, JobsReport, LinkUse, MeasuredReport, MessageRecord,
-    NcclReport, NoiseReport, OperationComparison, PlanReport, Rate,
+    Accuracy, Benchmark, Comparison, Difference, FarmReport, JobsLink, JobsReport, LinkUse, MeasuredReport,
+    MessageRecord, NcclReport, NoiseReport, OperationComparison, PlanReport, Rate,
 };
 use hayase::steady::WeightedPath;
 
@@ -204,6 +204,14 @@ pub fn measured(report: &MeasuredReport, writer: impl Write) -> io::Result<()> {
 /// Failures of `writer`.
 pub fn nccl(report: &NcclReport, writer: impl Write) -> io::Result<()> {
     write(columns::nccl(report), &report.rows, writer)
+}
+
+/// Writes the keys of two reports with other values, those of the scenario first.
+///
+/// # Errors
+/// Failures of `writer`.
+pub fn difference(difference: &Difference, writer: impl Write) -> io::Result<()> {
+    write(columns::other_values(), difference.scenario.iter().chain(&difference.result), writer)
 }
 
 /// Writes the rows of a benchmark.

@@ -178,6 +178,39 @@ fn mistakes_are_marked_where_they_stand() {
 }
 
 #[test]
+fn two_reports_are_compared_key_by_key() {
+    let desk = Desk::new();
+    for (file, size) in [("a.json", "1KB"), ("b.json", "2KB"), ("c.json", "1KB")] {
+        desk.hayase(&format!("run -t torus-4x4 -p ring --size {size} -o {file}")).assert().success();
+    }
+    desk.hayase("replay linear:ranks=4 -m myrinet -o replay.json").assert().success();
+    let text = desk.hayase("compare a.json b.json").assert().success().stdout();
+    for part in ["b.json takes 100 % longer than a.json", "differ in 1 key: workload.ring.size", "makespan_s"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = desk.hayase("compare a.json c.json").assert().success().stdout();
+    assert!(text.contains("The fingerprints are equal") && text.contains("The scenarios are equal"), "{text}");
+    let report = desk.hayase("compare a.json b.json --format json").assert().success().json();
+    assert_eq!(report["scenario"][0]["first"], "1 KB");
+    desk.hayase("compare a.json b.json -o x.html -o x.csv").assert().success();
+    assert!(desk.read("x.html").contains("b.json takes 100 % longer"));
+    let desk = desk.file("cut.json", "{\"schema\": ").file("plain.toml", "seed = 1\n");
+    for (words, expected) in [
+        ("compare a.json replay.json", "the reports are of two kinds"),
+        ("compare a.json cut.json", "cut.json:1:11"),
+        ("compare a.json missing.json", "missing.json"),
+        ("compare a.json plain.toml", "plain.toml:1:1"),
+        ("compare a.json b.json -t torus-4x4", "two reports are compared as they are"),
+        ("compare a.json b.json --size 2KB", "two reports are compared as they are"),
+        ("compare a.json b.json -o a.json", "would be overwritten"),
+        ("compare a.json b.json -o x.svg", "x.svg"),
+    ] {
+        let said = desk.hayase(words).assert().code(2).stderr();
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+}
+
+#[test]
 fn programs_machines_and_fabrics_are_compared() {
     let desk = Desk::new().file("nodes.toml", NODES);
     let words = "compare -p linear:ranks=8,size=1KB,pairwise:ranks=8,size=1KB -m myrinet,./nodes.toml -t torus-4x4,crossbar-64 \

@@ -10,4 +10,6 @@ mod studies;
 
 pub use jobs::{JobMessage, compared_jobs, interference, job_links, job_messages, jobs, nodes};
 pub use runs::{activities, links, matrix, messages, noise, path, ranks, ranks_with_late, rates, transfers};
-pub use studies::{accuracy, benchmark, comparison, measured, nccl, operation, points, predictions, whatif};
+pub use studies::{
+    accuracy, benchmark, comparison, measured, nccl, operation, other_values, points, predictions, whatif,
+};

@@ -4,9 +4,10 @@ use hayase::columns::{Blank, Columns, Quantity};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
     Accuracy, AccuracyRow, Benchmark, BenchmarkRow, CHOICES, Comparison, ComparisonRow, Estimate, Estimated,
-    FarmReport, MeasuredReport, MeasuredRow, NcclReport, NcclRow, OperationComparison, OperationRow, PATTERN,
-    PlanReport, Prediction,
+    FarmReport, MeasuredReport, MeasuredRow, NcclReport, NcclRow, OperationComparison, OperationRow, OtherValue,
+    PATTERN, PlanReport, Prediction,
 };
+use serde_json::Value;
 
 /// Returns the columns of the algorithms of a collective operation.
 pub fn operation(comparison: &OperationComparison) -> Columns<'_, OperationRow> {
@@ -46,6 +47,20 @@ pub fn nccl(report: &NcclReport) -> Columns<'_, NcclRow> {
                 .time("bound_s", |row| Blank(row.bound_s))
                 .quantity("bus_bandwidth_Bps", Quantity::Bandwidth, |row| Blank(row.bus_bandwidth_bps))
         })
+}
+
+/// Returns the columns of keys with other values in two reports.
+pub fn other_values() -> Columns<'static, OtherValue> {
+    let text = |value: &Value| match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    Columns::new()
+        .text("key", |row: &OtherValue| &row.key)
+        .words("first", move |row| text(&row.first))
+        .words("second", move |row| text(&row.second))
+        .ratio("relative_change", 4, |row| Blank(row.change))
 }
 
 /// Returns the columns of a comparison.

@@ -358,6 +358,21 @@ class Delays(TypedDict):
     kinds: list[KindDelay]
 
 
+class Difference(TypedDict):
+    """Two reports of the same kind beside each other."""
+
+    #: Version of the JSON format: `hayase-difference-1`.
+    schema: str
+    #: File of the first report.
+    first: str
+    #: File of the second report.
+    second: str
+    #: Keys of the scenario with other values.
+    scenario: list[OtherValue]
+    #: Keys of the result with other values.
+    result: list[OtherValue]
+
+
 class ErrorRange(TypedDict):
     """Range of the makespan errors of a model over near cases."""
 
@@ -1071,6 +1086,19 @@ class OperationRow(TypedDict):
     ratio_in_step: float
     #: `makespan with late starts / optimum`.
     ratio_to_optimum: float
+
+
+class OtherValue(TypedDict):
+    """Value of a key in two reports."""
+
+    #: Key: `links[node 3 -> L1.0].bytes`.
+    key: str
+    #: Value in the first report; null if it has none.
+    first: Any
+    #: Value in the second report; null if it has none.
+    second: Any
+    #: `second / first - 1`, for numbers.
+    change: NotRequired[float | None]
 
 
 class Parts(TypedDict):

@@ -106,6 +106,8 @@ fn launch(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: RunOptions, 
     if mpi == "openmpi" {
         command.arg("--oversubscribe");
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        // Runs at one time would create and remove the same folder of sessions.
+        command.env("OMPI_MCA_orte_tmpdir_base", folder.path());
         for (name, value) in &variables {
             command.args(["-x", &format!("{name}={value}")]);
         }

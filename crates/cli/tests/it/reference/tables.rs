@@ -122,6 +122,11 @@ const TABLES: &[Table] = &[
         command: "compare -t torus-4x4 --job a=ring:8 --job b=ring:8 -o jobs.csv",
     },
     Table {
+        title: "Two reports",
+        about: "Keys with other values in the two reports of `compare a.json b.json`, those of the scenario first.",
+        command: "compare a.json b.json -o x.csv",
+    },
+    Table {
         title: "What-if",
         about: "Predicted time over each parameter, with `whatif`; the first lines are the unchanged run and its limits.",
         command: "whatif gaussian-elimination:n=32,ranks=4 -m myrinet --vary L=1us,2us -o x.csv",
@@ -182,7 +187,8 @@ const TABLES: &[Table] = &[
 
 /// Returns the page of tables.
 pub fn page() -> String {
-    let desk = Desk::new();
+    let report = |makespan: f64| format!("{{\"schema\": \"hayase-report-1\", \"makespan_s\": {makespan}}}");
+    let desk = Desk::new().file("a.json", &report(1.0)).file("b.json", &report(2.0));
     let mut page = "# Tables\n\n\
         Columns of every CSV, in their order. Names in `_s` are in seconds, in `_Bps` (or `_bps`) in bytes per second,\n\
         in `_per_s` per second; `bytes` are bytes. Unknown values are empty. Python, Arrow and JSON use the same \
