@@ -109,6 +109,11 @@ impl LinkUses {
         self.series.as_ref().map_or(Time::ZERO, LinkSeries::span)
     }
 
+    /// True if the time that messages lost on links was measured.
+    pub fn has_delays(&self) -> bool {
+        self.delays.is_some()
+    }
+
     /// Returns the load of a link in successive spans of time: its bytes over those that it can carry. Nothing if the
     /// load over time was not recorded. The bytes of a message are spread evenly over its time, so that a load may
     /// exceed 1.

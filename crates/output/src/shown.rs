@@ -17,7 +17,7 @@ use crate::{pictures, svg};
 
 /// Largest number of messages in a timeline: more cannot be told apart, and all are kept until the end.
 pub const TIMELINE: u64 = 100_000;
-/// Largest number of messages that a page sums up. More would take longer than the run.
+/// Largest number of messages that a page sums up. More are not shown.
 const MOST_SUMMED: u64 = 3_000_000;
 
 /// Finished run with its observations.
@@ -151,7 +151,7 @@ impl Shown for PatternWork {
         let links: Vec<LinkUse> = run.links.iter().collect();
         Some(RunData {
             network: scenario.network(),
-            has_delays: links.iter().any(|link| link.delay_s > 0.0),
+            has_delays: run.links.has_delays(),
             links,
             loads: Box::new(|link| run.links.loads(link)),
             span_s: run.links.span().seconds(),
@@ -245,7 +245,7 @@ impl Shown for ProgramWork {
         let links: Vec<LinkUse> = outcome.links.iter().collect();
         Some(RunData {
             network: scenario.system().network().filter(|_| !links.is_empty()),
-            has_delays: links.iter().any(|link| link.delay_s > 0.0),
+            has_delays: outcome.links.has_delays(),
             links,
             loads: Box::new(|link| outcome.links.loads(link)),
             span_s: outcome.links.span().seconds(),

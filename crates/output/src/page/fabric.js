@@ -74,8 +74,7 @@ function showFabric(data, links) {
   const figures = document.querySelectorAll("figure");
   const figure = [...figures].find((each) => each.querySelector("[data-link]"))
     || [...figures].find((each) => each.dataset.name === "loads.svg") || [...figures].find((each) => each.dataset.name === "x.svg");
-  if (!figure) return;
-  const drawing = figure.querySelector("svg");
+  const drawing = figure?.querySelector("svg");
   const byId = new Map(links.rows.map((link) => [link.id, link]));
   const intervals = links.rows.reduce((most, link) => Math.max(most, link.load.length), 0);
   const peak = limitOf(links.rows.reduce((most, link) => link.load.reduce((a, b) => Math.max(a, b / 1e4), most), 0));
@@ -86,8 +85,10 @@ function showFabric(data, links) {
   let opener = null;
   const aside = el("aside", { class: "links", "aria-label": "Links and switches", tabindex: -1 });
   const around = el("div", { class: "beside" });
-  figure.before(around);
-  around.append(figure, aside);
+  // A picture that is too large for the page leaves the panel alone.
+  (figure || document.querySelector("#origin"))?.before(around);
+  around.append(...(figure ? [figure] : []), aside);
+  const holder = figure || aside.parentElement || around;
   const whenText = () => `${momentText(at * links.span, links.span)} to ${momentText((at + 1) * links.span, links.span)}`;
 
   // --- the panel ---
@@ -95,11 +96,11 @@ function showFabric(data, links) {
   /** @param {[string, string | Node][]} rows */
   const facts = (rows) => el("dl", {}, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
   /** @param {Link} link @param {string} [name] */
-  const linkButton = (link, name) => el("button", { type: "button", class: "link", click: () => choose({ link: link.id }) },
+  const linkButton = (link, name) => el("button", { type: "button", class: "link", click: () => { opener = null; choose({ link: link.id }); } },
     el("span", { class: "name" }, name || link.name), el("span", { class: "bar" }, el("i", { style: `width:${Math.min(100, (loadAt(link, at) / limit()) * 100)}%` })),
     el("span", { class: "value" }, percentText(loadAt(link, at))));
   /** @param {[number, string]} vertex */
-  const vertexButton = ([vertex, name]) => el("button", { type: "button", click: () => choose({ vertex }) }, name);
+  const vertexButton = ([vertex, name]) => el("button", { type: "button", click: () => { opener = null; choose({ vertex }); } }, name);
   const limit = () => (at < 0 ? links.limit : peak);
 
   function list() {
@@ -113,7 +114,7 @@ function showFabric(data, links) {
     } });
     const noteOf = (/** @type {number} */ n) => `${n > LISTED ? `${LISTED} of ` : ""}${countText(n, "link")}, ${
       at >= 0 ? "most loaded first" : links.delays ? "most lost time first" : "most loaded first"}.${
-      links.used > links.rows.length ? ` The page holds the ${links.rows.length} most loaded of ${links.used} used links.` : ""}`;
+      links.used > links.rows.length ? ` The page holds ${links.rows.length} of ${links.used} used links.` : ""}`;
     const note = el("p", { class: "note", "aria-live": "polite" }, noteOf(found.length));
     const hint = drawing?.querySelector("[data-link]") ? " Click a link or switch of the picture, or choose one here." : "";
     return [el("h2", {}, "Links"), el("p", { class: "note" }, `Load ${at < 0 ? "over the run" : whenText()}.${hint}`), search, rows, note];
@@ -125,7 +126,7 @@ function showFabric(data, links) {
   function ofLink(link) {
     /** @type {[string, string | Node][]} */
     const rows = [["carried", bytesText(link.bytes)], ["utilisation", percentText(link.use)]];
-    if (at >= 0) rows.push(["load then", `${percentText(loadAt(link, at))}, ${whenText()}`]);
+    if (at >= 0) rows.push(["load in this interval", `${percentText(loadAt(link, at))}, ${whenText()}`]);
     if (link.busy > 0) rows.push(["busy", `${timeText(link.busy)} (${percentText(link.busy / data.end)})`]);
     rows.push(["time lost here", links.delays ? timeText(link.lost) : "not measured"], ["bandwidth", `${bytesText(link.capacity)}/s`]);
     if (link.peak > 0) rows.push(["peak flows", String(link.peak)]);
@@ -160,6 +161,7 @@ function showFabric(data, links) {
       ...[...of].sort((a, b) => loadAt(b, at) - loadAt(a, at)).map((link) => linkButton(link)))] : []);
     return [back(), el("h2", {}, name), facts([["into it", bytesText(sum(inward, "bytes"))], ["out of it", bytesText(sum(outward, "bytes"))],
       ["time lost on its links", links.delays ? timeText(sum(all, "lost")) : "not measured"], ["used links", String(all.length)]]),
+      ...(links.used > links.rows.length ? [el("p", { class: "note" }, `Sums of its links among the ${links.rows.length} of this page.`)] : []),
       ...(intervals && all.length ? [smallLine(loads, at, "Mean load of its links over time")] : []),
       ...group("Links to it", inward), ...group("Links from it", outward)];
   }
@@ -199,6 +201,7 @@ function showFabric(data, links) {
     part.setAttribute("aria-label", part.querySelector("title")?.textContent || "");
     part.addEventListener("click", () => open(part));
     part.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
       const step = { ArrowRight: -1, ArrowDown: -1, ArrowLeft: 1, ArrowUp: 1 }[event.key];
       if (event.key === "Enter" || event.key === " ") open(part);
       else if (step) {
@@ -235,9 +238,9 @@ function showFabric(data, links) {
     const go = (/** @type {number} */ to) => {
       at = to - 1;
       range.value = String(to);
-      says.textContent = at < 0 ? "all: mean over the run" : whenText();
+      says.textContent = at < 0 ? "mean over the run" : whenText();
       range.setAttribute("aria-valuetext", says.textContent);
-      figure.dataset.at = String(at);
+      holder.dataset.at = String(at);
       paint();
       // What is typed or chosen in the panel stays.
       if (!aside.contains(document.activeElement) || document.activeElement === aside || !timer) render();
@@ -250,7 +253,7 @@ function showFabric(data, links) {
       if (at >= intervals - 1) go(0);
       timer = setInterval(() => (at + 2 > intervals ? stop() : go(at + 2)), 250);
     });
-    figure.prepend(el("div", { class: "tools slider" }, play, all, range, says));
+    holder.prepend(el("div", { class: "tools slider" }, play, all, range, says));
     go(0);
   } else render();
 }

@@ -7,7 +7,6 @@ use hayase::ids::{Id, LinkId, RankId};
 use hayase::network::Network;
 use hayase::prediction::program::ranges;
 use hayase::report::{LinkUse, MessageRecord};
-use hayase::transport::TransportSpec;
 use serde_json::{Value, json};
 
 use super::run::RunData;
@@ -15,10 +14,10 @@ use super::sums::short;
 use crate::svg;
 
 /// Largest number of links, those with the most lost time or load.
-const MOST_LINKS: usize = 2000;
+const MOST_LINKS: usize = 1500;
 /// Largest number of messages of one link, and of all links together.
 const MOST_OF_LINK: usize = 20;
-const MOST_MESSAGES: usize = 15_000;
+const MOST_MESSAGES: usize = 10_000;
 /// Number of spans of time if the load over time is summed here.
 const SPANS: usize = 60;
 /// Longest list of ranks \[characters\].
@@ -102,9 +101,12 @@ pub(super) fn links(run: &RunData<'_>) -> Option<Value> {
         b.delay_s.total_cmp(&a.delay_s).then(b.utilisation.total_cmp(&a.utilisation)).then(a.id.cmp(&b.id))
     });
     shown.truncate(MOST_LINKS);
+    if shown.is_empty() {
+        return None;
+    }
     let unknown = unknown(run, network);
     let crossings = unknown.is_empty().then(|| Crossings::of(run, network, &shown));
-    let has_lost = run.has_delays && matches!(network.transport, TransportSpec::Flow(_));
+    let has_lost = run.has_delays && network.transport.is_plain_flow() && !network.fabric.limits_messages();
     let measured = !(run.loads)(LinkId(0)).is_empty();
     let span_s = if measured { run.span_s } else { run.end_s / SPANS as f64 };
     let mut kept: BTreeMap<u32, usize> = BTreeMap::new();

@@ -10,11 +10,11 @@ use super::sums::{Binned, short};
 use crate::svg;
 
 /// Largest number of spans; more are summed up.
-const MOST_SPANS: usize = 120_000;
+const MOST_SPANS: usize = 60_000;
 /// Number of units of time until the end of the run.
 const UNITS: f64 = 1e7;
 /// Largest number of steps of a critical path.
-const MOST_STEPS: usize = 20_000;
+const MOST_STEPS: usize = 10_000;
 
 /// Activity or message of a rank.
 struct Span {
@@ -28,6 +28,9 @@ struct Span {
 
 /// Returns the timeline of a run; `None` if nothing of it was kept.
 pub(super) fn timeline(run: &RunData<'_>) -> Option<Value> {
+    if run.end_s <= 0.0 {
+        return None;
+    }
     let of_program = run.history.is_some_and(|history| !history.is_of_pattern());
     let mut spans: Vec<Span> = Vec::new();
     if !of_program && run.unknown.is_empty() {
@@ -50,16 +53,17 @@ pub(super) fn timeline(run: &RunData<'_>) -> Option<Value> {
         }))
         .collect();
     let unit_s = run.end_s / UNITS;
-    let path = run.path.get(..MOST_STEPS).unwrap_or(run.path).iter().map(|step| {
+    let path = run.path[run.path.len().saturating_sub(MOST_STEPS)..].iter().map(|step| {
         let units = |time: hayase::units::Time| (time.seconds() / unit_s).round() as u64;
         json!([step.rank.0, units(step.begin), units(step.end), step.kind.name(), step.peer.map(|peer| peer.0)])
     });
-    let mut timeline = json!({"unit": short(unit_s), "kinds": kinds, "path": path.collect::<Vec<_>>()});
+    let mut timeline =
+        json!({"unit": short(unit_s), "kinds": kinds, "path": path.collect::<Vec<_>>(), "steps": run.path.len()});
     if spans.is_empty() && !run.binned.is_empty() {
         timeline["sums"] = run.binned.to_json(run.end_s);
         return Some(timeline);
     }
-    if spans.is_empty() || run.end_s <= 0.0 {
+    if spans.is_empty() {
         return None;
     }
     if spans.len() > MOST_SPANS {

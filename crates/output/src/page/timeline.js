@@ -6,7 +6,7 @@ const COLUMN = 3, LABEL = 118, LEAST_ROW = 13, AXIS = 20;
 
 /**
  * @typedef {{unit: number, kinds: [string, string, number, number][], rows?: number[][],
- *   path: [number, number, number, string, number | null][],
+ *   path: [number, number, number, string, number | null][], steps: number,
  *   sums?: {span: number, together: number, count: number, kinds: number, rows: number[][]}}} TimelineData
  * @typedef {{end: number, ranks: number, jobs: [string, number][], nodes: string[] | null, timeline: TimelineData | null,
  *   links: LinksData | null}} PageData
@@ -54,7 +54,7 @@ function showTimeline(data, given) {
     hasPath = !hasPath;
     path.setAttribute("aria-pressed", String(hasPath));
     redraw();
-  } }, "critical path");
+  } }, given.steps > given.path.length ? `end of the critical path (${given.path.length} of ${given.steps} steps)` : "critical path");
   const tools = el("div", { class: "tools" }, button("−", "Zoom out", () => zoom(0.5)), button("+", "Zoom in", () => zoom(2)),
     button("all", "Show the whole run", () => show({ from: 0, to: end })), ...(given.path.length ? [path] : []), search, where);
   const used = kinds.map(() => false);
@@ -146,8 +146,10 @@ function showTimeline(data, given) {
       if ("until" in row) { dense.push(r); continue; }
       const i0 = firstIndex(0, row.n, (i) => row.begin[i] > view.from - row.longest);
       const i1 = firstIndex(i0, row.n, (i) => row.begin[i] > view.to);
-      seen += i1 - i0;
-      if (i1 - i0 > wide / 4) dense.push(r); else single.push([r, i0, i1]);
+      let count = 0;
+      for (let i = i0; i < i1; i++) if (row.end[i] >= view.from) count++;
+      seen += count;
+      if (count > wide / 4) dense.push(r); else single.push([r, i0, i1]);
     }
     if (dense.length) drawColumns(dense, paper);
     const ticks = ticksOf(view, wide / 120);
@@ -218,7 +220,7 @@ function showTimeline(data, given) {
         const whole = ((right - x) / width) * length * fullest;
         for (let k = 0; k < K; k++) { edges[k] = (next[k] - until[k]) / whole; until[k] = next[k]; }
         let low = tallRow, band = split ? Math.round(tallRow * (1 - split)) : tallRow;
-        for (let k = split ? 1 : 0; k < K && edges; k++) low = fill(k, low, Math.round(edges[k] * band), x, right);
+        for (let k = split ? 1 : 0; k < K; k++) low = fill(k, low, Math.round(edges[k] * band), x, right);
         if (split) fill(0, Math.round(tallRow * split), Math.round(edges[0] * tallRow * split), x, right);
       }
       /** Fills part of a column upwards; returns its upper edge. @param {number} k @param {number} low @param {number} part @param {number} x @param {number} right */
@@ -260,20 +262,25 @@ function showTimeline(data, given) {
 
   /** @param {number} first @param {number} last @param {string} text @param {string} paper */
   function drawPath(first, last, text, paper) {
+    ink.save();
+    ink.beginPath();
+    ink.rect(LABEL, AXIS, wide, high);
+    ink.clip();
     ink.beginPath();
     for (const [rank, begin, until, kind, peer] of given.path) {
       if (until < view.from || begin > view.to) continue;
       const from = kind === "network" && peer !== null ? peer : rank;
       if (Math.max(from, rank) < first * together || Math.min(from, rank) > last * together) continue;
       const [y0, y1] = [from, rank].map((of) => toY(Math.floor(of / together)) + height / 2);
-      ink.moveTo(Math.max(LABEL, toX(begin)), y0);
-      ink.lineTo(Math.min(LABEL + wide, toX(until)), y1);
+      ink.moveTo(toX(begin), y0);
+      ink.lineTo(toX(until), y1);
     }
     for (const [width, colour] of /** @type {[number, string][]} */ ([[5, paper], [2.5, text]])) {
       ink.lineWidth = width;
       ink.strokeStyle = colour;
       ink.stroke();
     }
+    ink.restore();
   }
 
   /** Returns the row at a place, and its span; -1 where there is none. @param {number} x @param {number} y */
@@ -306,10 +313,11 @@ function showTimeline(data, given) {
     }
     if (t < 0) return name;
     const near = ((view.to - view.from) / wide) * COLUMN, shares = new Float64Array(K), before = new Float64Array(K);
-    timeUntil(row, t + near, shares);
-    timeUntil(row, Math.max(0, t - near), before);
+    const [from, until] = [Math.max(0, t - near), Math.min(end, t + near)];
+    timeUntil(row, until, shares);
+    timeUntil(row, from, before);
     const parts = kinds.slice(0, K).flatMap(([kind], k) => {
-      const mean = (shares[k] - before[k]) / (2 * near);
+      const mean = (shares[k] - before[k]) / (until - from);
       return mean >= 0.005 ? [fullest > 1 ? `${mean.toFixed(2)} of ${kind}` : `${kind} ${percentText(mean)}`] : [];
     });
     return `${name} at ${momentText(t * unit, (view.to - view.from) * unit)}: ${parts.join(", ") || "nothing"}`;
@@ -346,6 +354,7 @@ function showTimeline(data, given) {
   /** @type {{x: number, y: number, from: number, top: number, far: boolean} | null} */
   let drag = null;
   canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    if (event.button !== 0) return;
     drag = { x: event.offsetX, y: event.offsetY, from: view.from, top: scroll.scrollTop, far: false };
     canvas.setPointerCapture(event.pointerId);
     tip.hidden = true;
