@@ -1,6 +1,6 @@
 //! Differences between two saved reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -73,23 +73,39 @@ impl Difference {
     }
 }
 
-/// Returns the keys with other values, those of the whole before those of parts.
+/// Returns the keys with other values, those of the whole before those of parts. A row that one report lacks is a single
+/// key.
 fn differences([first, second]: [&Value; 2]) -> Vec<OtherValue> {
     let mut all: BTreeMap<(usize, String), [&Value; 2]> = BTreeMap::new();
+    let mut rows = [BTreeSet::new(), BTreeSet::new()];
     for (place, value) in [first, second].into_iter().enumerate() {
         each(String::new(), value, &mut |key, value| {
+            rows[place].extend(row_of(&key).map(str::to_owned));
             let depth = key.matches(['.', '[']).count();
             all.entry((depth, key)).or_insert([&Value::Null; 2])[place] = value;
         });
     }
-    let other = all.into_iter().filter(|(_, [first, second])| first != second);
-    other
-        .map(|((_, key), [first, second])| {
-            let change = first.as_f64().zip(second.as_f64()).filter(|&(first, _)| first != 0.0);
-            let change = change.map(|(first, second)| second / first - 1.0);
-            OtherValue { key, first: first.clone(), second: second.clone(), change }
-        })
-        .collect()
+    let (mut found, mut lacking) = (Vec::new(), BTreeSet::new());
+    for ((_, key), [first, second]) in all.into_iter().filter(|(_, [first, second])| first != second) {
+        let row = row_of(&key).filter(|row| !rows.iter().all(|rows| rows.contains(*row)));
+        if let Some(row) = row {
+            if lacking.insert(row.to_owned()) {
+                let [first, second] =
+                    [0, 1].map(|place| if rows[place].contains(row) { "a row".into() } else { Value::Null });
+                found.push(OtherValue { key: row.to_owned(), first, second, change: None });
+            }
+            continue;
+        }
+        let change = first.as_f64().zip(second.as_f64()).filter(|&(first, _)| first != 0.0);
+        let change = change.map(|(first, second)| second / first - 1.0);
+        found.push(OtherValue { key, first: first.clone(), second: second.clone(), change });
+    }
+    found
+}
+
+/// Returns the row that a key is part of: `links[node 3 -> L1.0]`.
+fn row_of(key: &str) -> Option<&str> {
+    key.rfind(']').map(|end| &key[..=end])
 }
 
 /// Calls a function with each value that has no parts, and its key.
@@ -128,7 +144,7 @@ mod tests {
         let found = Difference::new([("x", &first), ("y", &second)]).unwrap();
         let keys = |values: &[OtherValue]| values.iter().map(|value| value.key.clone()).collect::<Vec<_>>();
         assert_eq!(keys(&found.scenario), ["seed"]);
-        assert_eq!(keys(&found.result), ["makespan_s", "links[a].bytes", "links[a].name"]);
+        assert_eq!(keys(&found.result), ["makespan_s", "links[a]"]);
         assert_eq!(found.figure("makespan_s").and_then(|value| value.change), Some(0.5));
         assert_eq!(Difference::new([("x", &first), ("y", &json!({}))]), Err(["a".to_owned(), "none".to_owned()]));
     }
