@@ -230,6 +230,29 @@ fn ranks_of_a_communicator_become_ranks_of_the_world() {
 }
 
 #[test]
+fn peers_of_both_sides_of_an_inter_communicator_are_in_the_other_group() {
+    let mut program = ToProgram::new("x", "event");
+    let sides = [vec![0, 2], vec![3, 1]];
+    for rank in 0..4 {
+        program.item(rank, 0, Item::Header(&Header::new(rank, 4))).unwrap();
+        let side = usize::from(sides[1].contains(&rank));
+        let [members, remote] = [side, 1 - side].map(|side| sides[side].clone());
+        program.item(rank, 0, Item::Communicator(5, &Communicator { id: 77, members, remote })).unwrap();
+        // 2 sends to 3, and 1 to 0.
+        let call = if matches!(rank, 1 | 2) { Call::Send } else { Call::Recv };
+        let peer = if matches!(rank, 0 | 3) { 1 } else { 0 };
+        let sent = message(call, peer, None);
+        let flags = sent.flags.and(Flags::INTER);
+        program.item(rank, 1, Item::Event(&Event { comm: 5, flags, ..sent })).unwrap();
+    }
+    let program = program.finish().unwrap();
+    let to = |peer| Envelope { peer, tag: 7, comm: 1 };
+    assert_eq!(ops(&program, 2), [Op::send(to(3), 100)]);
+    assert_eq!(ops(&program, 1), [Op::send(to(0), 100)]);
+    assert!(unmatched(&program).is_empty());
+}
+
+#[test]
 fn collectives_carry_the_sizes_that_a_rank_knows() {
     let root = |call, peer| Event { peer, bytes: 8, ..at(call, 0, 0) };
     let program = program(&[

@@ -400,7 +400,10 @@ impl InCall<'_> {
             let peer = u32::try_from(peer).map_err(|_| no_rank())?;
             match group {
                 None => peer,
-                Some(group) if flags.has(Flags::INTER) => *group.remote.get(peer as usize).ok_or_else(no_rank)?,
+                // The group of the side that made the communicator first is listed as its members.
+                Some(group) if flags.has(Flags::INTER) && group.members.contains(&self.rank.me) => {
+                    *group.remote.get(peer as usize).ok_or_else(no_rank)?
+                }
                 Some(group) => *group.members.get(peer as usize).ok_or_else(no_rank)?,
             }
         };
