@@ -1,7 +1,7 @@
 //! Benchmark of training steps: the closed form, steps of few and of many micro-batches, and a step on 8,192 GPUs.
 //!
-//! `cargo bench -p hayase-benches --bench training`. Targets: the closed form in 1 ms, 32,768 micro-batches in twice the
-//! time of 64, and the step on 8,192 GPUs in 60 s.
+//! `cargo bench -p hayase-benches --bench training`. Targets: the closed form in 1 ms, 32,768 micro-batches in twice
+//! the time of 64, and the step on 8,192 GPUs in 60 s.
 
 use std::hint::black_box;
 

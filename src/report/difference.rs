@@ -73,8 +73,8 @@ impl Difference {
     }
 }
 
-/// Returns the keys with other values, those of the whole before those of parts. A row that one report lacks is a single
-/// key.
+/// Returns the keys with other values, those of the whole before those of parts. A row that one report lacks is a
+/// single key.
 fn differences([first, second]: [&Value; 2]) -> Vec<OtherValue> {
     let mut all: BTreeMap<(usize, String), [&Value; 2]> = BTreeMap::new();
     let mut rows = [BTreeSet::new(), BTreeSet::new()];
