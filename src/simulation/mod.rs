@@ -185,20 +185,27 @@ impl Work {
                 _ => false,
             };
             let options = RunOptions { watch, alone: true, in_step: true, link_use, ..RunOptions::default() };
-            let summary = self.play(system, options)?.summary();
+            let outcome = self.play(system, options)?;
+            let summary = outcome.summary();
             let estimated = summary.estimated.clone().or_else(|| estimate::not_estimated(system, "farms and jobs"));
-            return Ok(Summary { estimated, ..summary });
+            let links = match &outcome {
+                Outcome::Pattern(outcome) if links => outcome.links.kinds(),
+                _ => Vec::new(),
+            };
+            return Ok(Summary { estimated, links, ..summary });
         };
         let play = |system: &System, link_use: bool| {
             let options = RunOptions { watch, room: Some(0), link_use, ..RunOptions::default() };
-            program.play(system, options).map(|outcome| outcome.summary())
+            program.play(system, options)
         };
-        let played = play(system, links && program.usual().link_use)?;
+        let outcome = play(system, links && program.usual().link_use)?;
+        let played = outcome.summary();
+        let links = if links { outcome.links.kinds() } else { Vec::new() };
         let ideal = match played.status {
-            Status::Complete => Some(play(&system.without_network(), false)?),
+            Status::Complete => Some(play(&system.without_network(), false)?.summary()),
             _ => None,
         };
         let ideal = ideal.filter(|ideal| ideal.status == Status::Complete);
-        Ok(Summary { bounds: Bounds { path_s: ideal.map(|ideal| ideal.makespan_s), ..played.bounds }, ..played })
+        Ok(Summary { bounds: Bounds { path_s: ideal.map(|ideal| ideal.makespan_s), ..played.bounds }, links, ..played })
     }
 }

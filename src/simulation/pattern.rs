@@ -96,7 +96,6 @@ impl PatternOutcome {
             ratio_in_step: *ratio_in_step,
             blocked: self.blocked.clone(),
             gridlock: gridlock.clone(),
-            links: self.links.kinds(),
             ..Summary::of(head, meta)
         }
     }

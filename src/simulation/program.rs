@@ -95,7 +95,6 @@ impl ProgramOutcome {
         Summary {
             makespan_s: report.asked_s(),
             blocked,
-            links: self.links.kinds(),
             llm: report.llm.as_ref().map(|step| step.parts),
             ..Summary::of(&report.head, &report.meta)
         }

@@ -44,7 +44,7 @@ pub struct Summary {
     pub undone: u32,
     /// Reports of several jobs.
     pub jobs: Vec<JobReport>,
-    /// Use of links by kind, as far as it was measured.
+    /// Use of links by kind, as far as it was asked for and measured.
     pub links: Vec<KindUse>,
     /// Time of a training step by its parts.
     pub llm: Option<StepParts>,

@@ -57,8 +57,11 @@ pub fn differences(paths: [&Path; 2], out: &OutputArgs, voice: Voice) -> Result<
 /// Reads a report.
 fn report(path: &Path, sources: &mut Sources) -> Result<Value, Diagnostic> {
     let (base, text) = sources.read_text(&Located::from(file_names::text_of(path)))?;
-    tree(&text, base)?;
-    let report: Value = serde_json::from_str(&text).unwrap_or_default();
+    let report = match serde_json::from_str::<Value>(&text) {
+        Ok(report) => report,
+        // The tree knows the place of the mistake.
+        Err(_) => tree(&text, base).map(|_| Value::Null)?,
+    };
     if report.get("schema").is_none() {
         let message = format!("`{}` is no report: it has no `schema`", path.display());
         return Err(

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::files::{Opened, names, unknown, write_together};
 use super::options::Offer;
-use super::work::load_program;
+use super::work::{is_rule, load_program};
 use super::{End, Failure, Voice, asked, caveats, complain, extension, progress};
 pub use args::TraceVerb;
 pub use args::{ReadArgs, TraceArgs};
@@ -21,7 +21,6 @@ use hayase::base::Arrange;
 use hayase::diagnostic::{Diagnostic, Invalid, Sources, file_names};
 use hayase::program::caveats::Caveats;
 use hayase::program::collectives::{CollectivesSpec, Expander};
-use hayase::program::generate::Generator;
 use hayase::program::{OpKind, Program, RecordedRegion};
 use hayase::trace::calls::Call;
 use hayase::trace::{
@@ -385,8 +384,7 @@ pub fn has_ends(trace: &Trace<'_>) -> bool {
 fn of_rule(args: &TraceConvertArgs) -> Result<Option<Program>, Failure> {
     let path = &args.input.trace;
     let text = file_names::text_of(path);
-    let is_rule = text.starts_with("llm:") || Generator::is_meant(&text);
-    if !is_rule || path.exists() {
+    if !is_rule(path) && !text.starts_with("llm:") {
         let unused =
             || Diagnostic::new("unused-option", "a machine is for a training step").help("leave out --machine");
         return if args.machine.is_some() { Err(unused().into()) } else { Ok(None) };

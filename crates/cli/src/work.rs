@@ -140,7 +140,7 @@ impl WorkArgs {
 }
 
 /// Returns true if this names a program by rule and not a file.
-fn is_rule(name: &Path) -> bool {
+pub fn is_rule(name: &Path) -> bool {
     Generator::is_meant(&file_names::text_of(name)) && !name.exists()
 }
 
