@@ -1,10 +1,11 @@
 //! Chunks, which follow the signature of a stream.
 //!
 //! ```text
-//! kind u8 | coding u8 | raw length u32 | stored length u32 | CRC-32 of the stored bytes u32 | stored bytes
+//! kind u8 | coding u8 | raw length u32 | stored length u32 | CRC-32 u32 | stored bytes
 //! ```
 //! Numbers are little-endian. Coding 0: stored unchanged; 1: a zstd frame. A reader may skip an unknown chunk
-//! whose kind is in lowercase.
+//! whose kind is in lowercase. The checksum covers the stored bytes, then kind and coding; in older files the
+//! stored bytes alone, which readers accept too.
 
 use std::io::{self, Read, Write};
 
@@ -39,11 +40,12 @@ pub(crate) const NOTE: u8 = b'n';
 /// End of the stream: number of events, number of calls lost.
 pub(crate) const END: u8 = b'Z';
 
-/// Returns the head of a chunk.
-pub(crate) fn head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; HEAD] {
+/// Returns the head of a chunk; `crc` covers the stored bytes.
+pub(crate) fn head(kind: u8, coding: u8, raw: usize, stored: usize, mut crc: Crc) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     head[0] = kind;
     head[1] = coding;
+    crc.add(&head[..2]);
     head[2..6].copy_from_slice(&(raw as u32).to_le_bytes());
     head[6..10].copy_from_slice(&(stored as u32).to_le_bytes());
     head[10..14].copy_from_slice(&crc.value().to_le_bytes());
@@ -168,7 +170,9 @@ impl<R: Read> Chunks<R> {
         }
         let mut crc = Crc::new();
         crc.add(&self.stored);
-        if crc.value() != expected {
+        let of_content = crc.value();
+        crc.add(&head[..2]);
+        if ![crc.value(), of_content].contains(&expected) {
             return Err(self.damaged(format!("the checksum of a chunk is {:08x}, not {expected:08x}", crc.value())));
         }
         match head[1] {

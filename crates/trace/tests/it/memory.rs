@@ -75,10 +75,7 @@ fn a_changed_byte_is_found_out() {
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[at] ^= 0x20;
-        let (found, error) = said(&changed);
-        // Kinds of chunks are not covered by the checksum: a damaged kind in lowercase is skipped, and its
-        // content is missing.
-        assert!(error.is_some() || found != said(&bytes).0, "byte {at}");
+        assert!(said(&changed).1.is_some(), "byte {at}");
     }
 }
 
