@@ -341,7 +341,7 @@ pub struct KindUse {
 }
 
 /// Load of one link.
-#[report]
+#[report(Default)]
 pub struct LinkUse {
     /// Number of the link.
     pub id: u32,

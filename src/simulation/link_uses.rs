@@ -114,15 +114,10 @@ impl LinkUses {
         self.delays.is_some()
     }
 
-    /// Returns the load of a link in successive spans of time: its bytes over those that it can carry. Nothing if the
-    /// load over time was not recorded. The bytes of a message are spread evenly over its time, so that a load may
-    /// exceed 1.
+    /// Returns the load of a link in successive spans of time ([`LinkSeries::loads`]); nothing if it was not recorded.
     pub fn loads(&self, id: LinkId) -> Vec<f64> {
-        let Some(series) = &self.series else { return Vec::new() };
-        let (capacity, span) = (self.most.link(id).capacity.bytes_per_second(), series.span());
-        let spans = series.of(id, self.makespan).iter().enumerate();
-        let length = |at: usize| (self.makespan.ps() - span.ps() * at as f64).min(span.ps()) * 1e-12;
-        spans.map(|(at, &bytes)| f64::from(bytes) / (capacity * length(at))).collect()
+        let capacity_bps = self.most.link(id).capacity.bytes_per_second();
+        self.series.as_ref().map_or_else(Vec::new, |series| series.loads(id, capacity_bps, self.makespan))
     }
 
     /// Returns the use of one link without its name, which costs more than all the rest.

@@ -1,5 +1,5 @@
-// Tests of the pages of answers in a real browser: `node answers.js FOLDER`, with run.html, compare.html, replay.html,
-// jobs.html and big.html that `hayase VERB -o x.html` writes. SCREENSHOTS names a folder for pictures.
+// Tests of the pages of answers in a real browser: `node answers.js FOLDER`, with the pages that `run` writes there.
+// SCREENSHOTS names a folder for pictures.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -137,6 +137,47 @@ await test("the timeline zooms, moves, finds a rank and shows the critical path"
   assert.equal((await seen(page)).path, "true");
   await canvas.click({ position: { x: 500, y: 60 } });
   assert.match(await page.locator("#timeline-panel").textContent(), /^rank \d+.* on /);
+});
+
+await test("marks and rows of a sweep open the scenarios of their points", "sweep.html", async page => {
+  const panel = page.locator("section[aria-label='Scenario of a point']");
+  assert.ok(!await panel.isVisible());
+  await page.locator("table").first().locator("td button").first().click();
+  assert.match(await panel.locator("h2").textContent(), /^size 1 KB, placement regular$/);
+  const text = await page.locator("#point").textContent();
+  assert.match(text, /size = "1 KB"/);
+  assert.match(text, /seed = 1/);
+  assert.doesNotMatch(text, /\[grid\]/);
+  for (const name of ["lines.svg", "heat.svg", "pareto.svg"]) {
+    const mark = page.locator(`figure[data-name='${name}'] [data-point]`, { hasText: "size 100 KB, placement random" }).first();
+    await mark.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await panel.locator("h2").textContent(), "size 100 KB, placement random");
+    assert.equal(await page.locator(`figure[data-name='${name}'] .chosen`).count(), 1);
+    await page.locator("table").first().locator("td button").first().click();
+  }
+  await page.locator("summary", { hasText: "Plan" }).click();
+  assert.match(await page.locator("#plan").textContent(), /\[grid\]/);
+});
+
+await test("strips of a large fabric open links and are painted by the slider", "large-tree.html", async page => {
+  const strips = page.locator("figure[data-name='x.svg'] rect[data-links]");
+  assert.equal(await strips.count(), 6);
+  await strips.nth(1).click({ position: { x: 100, y: 10 } });
+  assert.match(await page.locator("aside h2").textContent(), /^L1\.\d+ -> L2\.\d+$/);
+  assert.match(await page.locator("aside dl").textContent(), /carried/);
+  await page.locator("input[type=range]").fill("20");
+  assert.equal(await page.locator("figure[data-name='x.svg'] image").count(), 6);
+  await page.locator(".slider button", { hasText: "all" }).click();
+  assert.equal(await page.locator("figure[data-name='x.svg'] image").count(), 0);
+});
+
+await test("maps of a torus open the link of a place", "torus.html", async page => {
+  const map = page.locator("figure[data-name='x.svg'] rect[data-links]").nth(2);
+  const box = await map.boundingBox();
+  // The place (2,1) of the direction x+: the third from the left, in the second row from below.
+  await map.click({ position: { x: box.width * 2.5 / 10, y: box.height * 8.5 / 10 } });
+  assert.equal(await page.locator("aside h2").textContent(), "(2,1) -> (3,1)");
 });
 
 await test("every heading of a table has an explanation", "run.html", async page => {

@@ -11,7 +11,7 @@ use hayase::simulation::{JobsWork, KEPT, KEPT_RANKS, PatternWork, ProgramOutcome
 use hayase::units::Bytes;
 
 use crate::page::{self, Binned, Page, PagePicture, RunData};
-use crate::runner::{Answering, Looking, ReportOf, Told, answer};
+use crate::runner::{Answering, Looking, ReportOf, Reported, Told, answer};
 use crate::table::{self, Answer};
 use crate::{pictures, svg};
 
@@ -31,7 +31,7 @@ pub struct Played<'a, W: Answering> {
     /// All messages if there is a timeline, at most one more than it can show.
     pub messages: Vec<MessageRecord>,
     /// Sums of all messages for a page.
-    pub binned: Binned,
+    pub binned: Option<Binned>,
     /// Messages between ranks, if counted.
     pub matrix: Matrix,
     /// Part of the run that a timeline shows.
@@ -82,12 +82,14 @@ pub fn write_page<W: Shown>(
     let transfers = scenario.work().program().is_some();
     let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
     let summed = W::summed_ranks(scenario);
-    let mut binned = summed.map(|ranks| Binned::new(ranks, 1)).unwrap_or_default();
+    let mut binned = summed.map(|ranks| Binned::new(ranks, 1));
     let mut on_message = |message: &MessageRecord| {
         if messages.len() as u64 <= TIMELINE {
             messages.push(*message);
         }
-        binned.message(message);
+        if let Some(binned) = &mut binned {
+            binned.message(message);
+        }
     };
     let mut on_transfer = |transfer: &Transfer| matrix.add(transfer);
     let outcome = answer(scenario, seeds, looking, |watch| {
@@ -118,13 +120,15 @@ pub fn write_page<W: Shown>(
     Ok(outcome)
 }
 
-/// Returns the messages, and the reason why they are not all known; empty if they are.
-fn known<W: Answering>(played: &Played<'_, W>) -> (Vec<MessageRecord>, &'static str) {
-    match played.messages.len() as u64 {
-        0 => (Vec::new(), "messages were not recorded"),
-        messages if messages > TIMELINE => (Vec::new(), "the run has more than 100,000 messages"),
-        _ => (played.messages.clone(), ""),
-    }
+/// Returns the messages of a run for its page, or the reason why they are not all known.
+fn observed<'a, W: Shown>(played: &'a Played<'_, W>) -> RunData<'a> {
+    let (messages, unknown) = match played.messages.len() as u64 {
+        0 => (&[][..], "messages were not recorded"),
+        messages if messages > TIMELINE => (&[][..], "the run has more than 100,000 messages"),
+        _ => (played.messages.as_slice(), ""),
+    };
+    let end_s = Reported::head(played.report).makespan_s;
+    RunData { messages: messages.into(), unknown, binned: played.binned.as_ref(), end_s, ..RunData::default() }
 }
 
 impl Shown for PatternWork {
@@ -146,23 +150,15 @@ impl Shown for PatternWork {
     }
 
     fn data<'a>(played: &'a Played<'_, Self>) -> Option<RunData<'a>> {
-        let &Played { scenario, outcome: run, report, .. } = played;
-        let (messages, unknown) = known(played);
-        let links: Vec<LinkUse> = run.links.iter().collect();
+        let &Played { scenario, outcome: run, .. } = played;
         Some(RunData {
             network: scenario.network(),
-            has_delays: run.links.has_delays(),
-            links,
-            loads: Box::new(|link| run.links.loads(link)),
-            span_s: run.links.span().seconds(),
-            messages,
-            unknown,
-            binned: &played.binned,
+            links: run.links.iter().collect(),
+            measured: Some(&run.links),
             history: run.history.as_ref(),
             path: run.path.as_deref().unwrap_or_default(),
             ranks: scenario.work().pattern.ranks(),
-            end_s: report.head.makespan_s,
-            jobs: Vec::new(),
+            ..observed(played)
         })
     }
 
@@ -245,18 +241,14 @@ impl Shown for ProgramWork {
         let links: Vec<LinkUse> = outcome.links.iter().collect();
         Some(RunData {
             network: scenario.system().network().filter(|_| !links.is_empty()),
-            has_delays: outcome.links.has_delays(),
             links,
-            loads: Box::new(|link| outcome.links.loads(link)),
-            span_s: outcome.links.span().seconds(),
-            messages: history.map_or(Vec::new(), |history| history.transfers().map(message).collect()),
+            measured: Some(&outcome.links),
+            messages: history.map_or(Vec::new(), |history| history.transfers().map(message).collect()).into(),
             unknown: if history.is_some() { "" } else { "messages were not recorded" },
-            binned: &played.binned,
             history,
             path: outcome.path.as_deref().unwrap_or_default(),
             ranks: report.ranks.len() as u32,
-            end_s: report.head.makespan_s,
-            jobs: Vec::new(),
+            ..observed(played)
         })
     }
 
@@ -309,39 +301,23 @@ impl Shown for JobsWork {
     }
 
     fn data<'a>(played: &'a Played<'_, Self>) -> Option<RunData<'a>> {
-        let &Played { scenario, outcome: run, report, .. } = played;
-        let (messages, unknown) = known(played);
+        let &Played { scenario, outcome: run, .. } = played;
         let jobs: Vec<(&str, u32)> =
             scenario.work().jobs.iter().map(|job| (job.name.as_str(), job.task.ranks())).collect();
         let link = |link: &JobsLink| LinkUse {
             id: link.id,
-            failed: false,
             name: link.name.clone(),
             capacity_bps: link.capacity_bps,
             bytes: link.bytes,
-            busy_s: 0.0,
             utilisation: link.utilisation,
-            peak_flows: 0,
-            mean_flows: 0.0,
-            peak_queue: 0,
-            mean_queue: 0.0,
-            blocked_s: 0.0,
-            delay_s: 0.0,
+            ..LinkUse::default()
         };
         Some(RunData {
             network: scenario.network(),
             links: run.links.iter().map(link).collect(),
-            loads: Box::new(|_| Vec::new()),
-            span_s: 0.0,
-            has_delays: false,
-            messages,
-            unknown,
-            binned: &played.binned,
-            history: None,
-            path: &[],
             ranks: jobs.iter().map(|(_, ranks)| ranks).sum(),
-            end_s: report.head.makespan_s,
             jobs,
+            ..observed(played)
         })
     }
 

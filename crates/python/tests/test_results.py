@@ -165,7 +165,7 @@ def test_a_report_is_run_once_more() -> None:
 
 def test_files_are_those_behind_o(tmp_path: Path) -> None:
     result = hayase.run("torus-4x4", "all-to-all-pairwise")
-    for name in ("report.json", "messages.csv", "links.csv", "timeline.svg", "loads.svg"):
+    for name in ("report.json", "messages.csv", "links.csv", "timeline.svg", "loads.svg", "x.html"):
         result.save(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 100
     assert json.loads((tmp_path / "report.json").read_text())["fingerprint"] == result.fingerprint
@@ -174,6 +174,27 @@ def test_files_are_those_behind_o(tmp_path: Path) -> None:
         result.save(tmp_path / "x.unknown")
     scenario = hayase.Scenario.from_file(tmp_path / "report.json")
     assert scenario.run().fingerprint == result.fingerprint
+
+
+def test_pages_are_those_of_the_program(tmp_path: Path) -> None:
+    result = hayase.run("torus-4x4", "all-to-all-pairwise", placement="random", seeds=2)
+    page = result.page(600)
+    assert page.html.startswith("<!doctype html>") and result.fingerprint in page.html
+    frame = page._repr_html_()
+    assert frame.startswith("<iframe") and "height:600px" in frame and frame.count("<script") == 0
+    answers = [
+        hayase.throughput("torus-4x4", optimum=True),
+        hayase.schedule("all-gather", "torus-4x4", plan=True),
+        hayase.nccl("all-reduce", machine="h100-8x400g", ranks=16),
+    ]
+    for answer in answers:
+        assert answer.page().html.startswith("<!doctype html>")
+        answer.save(tmp_path / "x.json")
+        assert json.loads((tmp_path / "x.json").read_text())["schema"] == answer["schema"]
+    with pytest.raises(hayase.ScenarioError, match="x.html"):
+        answers[0].save(tmp_path / "x.unknown")
+    with pytest.raises(TypeError, match="run again"):
+        hayase.schedule("all-to-all", "torus-2x2", sizes=[(0, 1, 1000)]).page()
 
 
 def test_seeds_are_statistics() -> None:

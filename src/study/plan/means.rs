@@ -40,6 +40,8 @@ pub struct VariedKey {
 /// Configuration, summarized over its seeds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeanRow {
+    /// Number of the configuration, in the order of the plan.
+    pub configuration: u64,
     /// For each key, the position of its value among all its values.
     pub choice: Vec<usize>,
     /// Number of complete runs.
@@ -173,7 +175,7 @@ impl ConfigurationRuns {
         let makespans = Sample::of(&self.makespans)?;
         let kept = self.figures.iter().map(|all| Sample::of(all).map(|figure| figure.mean)).collect();
         let (seeds, mean_s, half_s) = (makespans.count as u64, makespans.mean, makespans.half());
-        Some(MeanRow { choice: choice(&self), seeds, mean_s, half_s, kept })
+        Some(MeanRow { configuration: self.configuration, choice: choice(&self), seeds, mean_s, half_s, kept })
     }
 }
 
@@ -217,6 +219,15 @@ impl Means {
     /// Returns the value of a key in a row.
     pub fn value(&self, row: &MeanRow, key: usize) -> &str {
         &self.keys[key].values[row.choice[key]]
+    }
+
+    /// Returns the values of a row: `size 1 KB, placement random`. Keys with one value are left out if others have
+    /// several.
+    pub fn named(&self, row: &MeanRow) -> String {
+        let varies = |key: &VariedKey| key.values.len() > 1;
+        let all = !self.keys.iter().any(varies);
+        let keys = self.keys.iter().enumerate().filter(|(_, key)| all || varies(key));
+        keys.map(|(at, key)| format!("{} {}", key.name, self.value(row, at))).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the position of the key of this name.

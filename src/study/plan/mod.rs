@@ -179,6 +179,15 @@ impl Plan {
         !self.points.is_filtered() && self.settings.within.is_none()
     }
 
+    /// Returns the scenario of a configuration with its first seed and all defaults, as a scenario file. Returns `None`
+    /// if it is not a scenario.
+    pub fn scenario(&self, configuration: u64) -> Option<String> {
+        let mut values = self.points.values(configuration);
+        let seed = (0..self.points.seeds()).find(|seed| self.points.takes_with(&values, *seed))?;
+        values.extend(self.points.seed(seed));
+        self.variant(&values).text()
+    }
+
     fn configurations(&self) -> u64 {
         self.points.configurations().unwrap_or(0)
     }

@@ -219,7 +219,7 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
     let looking = Onlooker::new(voice);
     let (mut messages, mut matrix) = (Vec::new(), Matrix::default());
     let summed = W::summed_ranks(scenario).filter(|_| names.contains(&PAGE));
-    let mut binned = summed.map(|ranks| Binned::new(ranks, 1)).unwrap_or_default();
+    let mut binned = summed.map(|ranks| Binned::new(ranks, 1));
     let mut streamed = Ok(());
     let mut outcome = {
         let transfers = scenario.work().program().is_some();
@@ -237,7 +237,9 @@ pub fn play<W: Filed>(scenario: &Scenario<W>, asked: &Asked<'_>) -> Result<End, 
             if keeps && messages.len() as u64 <= TIMELINE {
                 messages.push(*message);
             }
-            binned.message(message);
+            if let Some(binned) = &mut binned {
+                binned.message(message);
+            }
         };
         let mut on_activity = |activity: &Activity| each(&mut |stream| stream.activity(activity));
         let counts = wants_any(&["matrix.csv", "matrix.svg"]);

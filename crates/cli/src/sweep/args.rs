@@ -74,7 +74,7 @@ pub struct SweepArgs {
     /// those of the plan are run too.
     #[arg(long, value_name = "KEY,KEY", value_parser = two_keys, conflicts_with = "shard")]
     pub crossings: Option<(String, String)>,
-    /// Cost of a point for pareto.svg: a key with numbers, or a figure that the plan keeps.
+    /// Cost of a point for pareto.svg and x.html: a key with numbers, or a figure that the plan keeps.
     #[arg(long, value_name = "KEY")]
     pub cost: Option<String>,
     /// Write a script by which this engine runs all shards, each of 30 to 60 minutes with -j threads.

@@ -124,15 +124,14 @@ fn outputs(args: &SweepArgs) -> Result<(Option<&Path>, Vec<PathBuf>), Failure> {
     }
     let places: Vec<PathBuf> = args.merge.iter().chain(&views).map(|path| parts(path).1.to_owned()).collect();
     diagnostics.extend(twice(&places));
-    let is_pareto = |path: &&PathBuf| Kind::of(path).is_ok_and(|kind| kind == Kind::Pareto);
-    let pareto = args.merge.iter().chain(&views).find(is_pareto);
-    if let (Some(path), None) = (pareto, &args.cost) {
+    let written = |wanted| args.merge.iter().chain(&views).find(|path| Kind::of(path).is_ok_and(|kind| kind == wanted));
+    if let (Some(path), None) = (written(Kind::Pareto), &args.cost) {
         let message = format!("`{}` needs the cost of a point", path.display());
         let help = "write --cost KEY: a key with numbers, or a figure of `keep`";
         diagnostics.push(Diagnostic::new("missing-option", message).help(help));
     }
-    if args.cost.is_some() && pareto.is_none() {
-        let diagnostic = Diagnostic::new("wrong-choice", "--cost is for pareto.svg, and none is written");
+    if args.cost.is_some() && written(Kind::Pareto).or(written(Kind::Page)).is_none() {
+        let diagnostic = Diagnostic::new("wrong-choice", "--cost is for pareto.svg and x.html, and none is written");
         diagnostics.push(diagnostic.help("write one: -o pareto.svg"));
     }
     if diagnostics.is_empty() { Ok((folder, views)) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }

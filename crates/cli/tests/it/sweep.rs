@@ -431,7 +431,7 @@ fn what_cannot_be_written_as_it_is_asked_for_is_refused_before_anything_is_run()
     refused("sweep small.toml --merge m1.csv", &[besides]);
     refused("sweep small.toml -o ./small.toml", &["output-is-input", "is the plan itself"]);
     refused("sweep small.toml -o notes", &["`notes` is a file; results are kept in a folder"]);
-    let cost = "--cost is for pareto.svg, and none is written";
+    let cost = "--cost is for pareto.svg and x.html, and none is written";
     refused("sweep small.toml -o out --cost size", &["wrong-choice", cost]);
     refused("sweep small.toml -o out -o lines.svg --cost size", &[cost]);
     assert_eq!(desk.read("notes"), "mine\n");

@@ -27,7 +27,7 @@ impl LinkSeries {
     }
 
     /// Adds the bytes that a message, or several messages of equal times, carried over each link.
-    pub(super) fn add(&mut self, start: Time, end: Time, on_links: impl Iterator<Item = (LinkId, f64)>) {
+    pub fn add(&mut self, start: Time, end: Time, on_links: impl Iterator<Item = (LinkId, f64)>) {
         let (start, end) = (start.ps(), end.ps().max(1.0));
         if self.span == 0.0 {
             self.span = end / SPANS as f64;
@@ -84,6 +84,14 @@ impl LinkSeries {
     pub fn of(&self, link: LinkId, until: Time) -> &[f32] {
         let spans = if self.span > 0.0 { (until.ps() / self.span * (1.0 - 1e-12)).ceil() as usize } else { 0 };
         &self.links[link][..spans.min(SPANS)]
+    }
+
+    /// Returns the load of a link of this capacity \[B/s\] in each span up to this time: its bytes over those that it can
+    /// carry. A load may exceed 1, because the bytes of a message are spread evenly over its time.
+    pub fn loads(&self, link: LinkId, capacity_bps: f64, until: Time) -> Vec<f64> {
+        let spans = self.of(link, until).iter().enumerate();
+        let length = |at: usize| (until.ps() - self.span * at as f64).min(self.span) * 1e-12;
+        spans.map(|(at, &bytes)| f64::from(bytes) / (capacity_bps * length(at))).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Data of a run for the script of its page: loads of links with their messages, and the activities of ranks.
 
 use hayase::ids::RankId;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::run::RunData;
 use super::sums::short;
@@ -25,6 +25,11 @@ impl RunData<'_> {
             "links": flows::links(self),
             "timeline": spans::timeline(self),
         });
-        data.to_string().replace('<', "\\u003c")
+        in_script(&data)
     }
+}
+
+/// Returns data as JSON that is safe inside a `script` element.
+pub fn in_script(data: &Value) -> String {
+    data.to_string().replace('<', "\\u003c")
 }

@@ -12,7 +12,7 @@ const LISTED = 40;
  * Message: sender, receiver, number among those of the sender, bytes, begin, end, time lost [s].
  * @typedef {[number, number, number, number, number, number, number]} Message
  * @typedef {{rows: Link[], used: number, of: number, span: number, unknown: string, delays: boolean, lost: boolean,
- *   messages: Message[], limit: number, colours: string[]}} LinksData
+ *   messages: Message[], limit: number, colours: string[], all: {peak: number, levels: string[]} | null}} LinksData
  */
 
 /**
@@ -77,7 +77,8 @@ function showFabric(data, links) {
   const drawing = figure?.querySelector("svg");
   const byId = new Map(links.rows.map((link) => [link.id, link]));
   const intervals = links.rows.reduce((most, link) => Math.max(most, link.load.length), 0);
-  const peak = limitOf(links.rows.reduce((most, link) => link.load.reduce((a, b) => Math.max(a, b / 1e4), most), 0));
+  const peak = limitOf(links.rows.reduce((most, link) => link.load.reduce((a, b) => Math.max(a, b / 1e4), most), links.all?.peak || 0));
+  const frames = framesOf(drawing), isWhole = links.used <= links.rows.length || links.all !== null;
   let at = -1, text = "";
   /** @type {{link: number} | {vertex: number} | null} */
   let chosen = null;
@@ -116,7 +117,8 @@ function showFabric(data, links) {
       at >= 0 ? "most loaded first" : links.delays ? "most lost time first" : "most loaded first"}.${
       links.used > links.rows.length ? ` The page holds ${links.rows.length} of ${links.used} used links.` : ""}`;
     const note = el("p", { class: "note", "aria-live": "polite" }, noteOf(found.length));
-    const hint = drawing?.querySelector("[data-link]") ? " Click a link or switch of the picture, or choose one here." : "";
+    const hint = drawing?.querySelector("[data-link]") ? " Click a link or switch of the picture, or choose one here."
+      : frames.length ? ` Click a place of the picture for its busiest link, or choose one here.${isWhole || at < 0 ? "" : " The picture shows the mean."}` : "";
     return [el("h2", {}, "Links"), el("p", { class: "note" }, `Load ${at < 0 ? "over the run" : whenText()}.${hint}`), search, rows, note];
   }
 
@@ -169,7 +171,8 @@ function showFabric(data, links) {
   function render() {
     const link = chosen && "link" in chosen ? byId.get(chosen.link) : undefined;
     const parts = !chosen ? list() : "vertex" in chosen ? ofSwitch(chosen.vertex) : link ? ofLink(link)
-      : [back(), el("p", {}, drawing?.querySelector(`[data-link="${chosen.link}"] title`)?.textContent || "Nothing crossed this link.")];
+      : [back(), el("p", {}, drawing?.querySelector(`[data-link="${chosen.link}"] title`)?.textContent
+        || (links.used > links.rows.length ? `Link ${chosen.link} is not among the ${links.rows.length} most used links, which this page holds.` : "Nothing crossed this link."))];
     aside.replaceChildren(...parts);
     drawing?.querySelectorAll(".chosen").forEach((each) => each.classList.remove("chosen"));
     if (chosen) drawing?.querySelector("link" in chosen ? `[data-link="${chosen.link}"]` : `[data-switch="${chosen.vertex}"]`)?.classList.add("chosen");
@@ -213,6 +216,16 @@ function showFabric(data, links) {
       event.preventDefault();
     });
   });
+  /** @param {number} id */
+  const loadOf = (id) => {
+    const link = byId.get(id);
+    return link ? loadAt(link, at) : at < 0 || !links.all ? 0 : levelOf(links.all.levels[id]?.[at]) * links.all.peak;
+  };
+  frames.forEach((frame) => frame.rect.addEventListener("click", (event) => {
+    const id = busiestAt(frame, event, loadOf);
+    opener = null;
+    if (id >= 0) choose({ link: id });
+  }));
   const lines = parts.filter((part) => part.dataset.link).map((part) => ({ link: byId.get(Number(part.dataset.link)),
     lines: [...part.querySelectorAll("polyline")].map((line, i) => ({ line, isCasing: i % 2 === 0, colour: line.getAttribute("stroke") || "", width: Number(line.getAttribute("stroke-width")) })) }));
   const ticks = [...(drawing?.querySelectorAll("[data-tick]") || [])].map((tick) => ({ tick, text: tick.textContent }));
@@ -223,7 +236,8 @@ function showFabric(data, links) {
       line.setAttribute("stroke", at < 0 || isCasing ? colour : colourOf(links.colours, load, peak));
       line.setAttribute("stroke-width", String(at < 0 ? width : next + (isCasing ? 0.8 : 0)));
     }
-    for (const { tick, text: average } of ticks) tick.textContent = at < 0 ? average : percentText(Number(/** @type {SVGElement} */ (tick).dataset.tick) * peak);
+    if (isWhole) frames.forEach((frame) => paintFrame(frame, at < 0 ? null : (load) => colourOf(links.colours, load, peak), loadOf));
+    for (const { tick, text: average } of isWhole || !frames.length ? ticks : []) tick.textContent = at < 0 ? average : percentText(Number(/** @type {SVGElement} */ (tick).dataset.tick) * peak);
   }
 
   if (intervals > 1) {

@@ -6,7 +6,10 @@ use hayase::base::Arrange;
 use hayase::ids::{Id, LinkId, RankId};
 use hayase::network::Network;
 use hayase::prediction::program::ranges;
+use hayase::record::LinkSeries;
 use hayase::report::{LinkUse, MessageRecord};
+use hayase::simulation::LinkUses;
+use hayase::units::Time;
 use serde_json::{Value, json};
 
 use super::run::RunData;
@@ -18,8 +21,10 @@ const MOST_LINKS: usize = 1500;
 /// Largest number of messages of one link, and of all links together.
 const MOST_OF_LINK: usize = 20;
 const MOST_MESSAGES: usize = 10_000;
-/// Number of spans of time if the load over time is summed here.
-const SPANS: usize = 60;
+/// Largest number of links whose loads over time are given besides, for a picture of all links.
+const MOST_PAINTED: usize = 12_000;
+/// Letters of the levels of a load, from 0 to the largest load.
+const LEVELS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 /// Longest list of ranks \[characters\].
 const MOST_LETTERS: usize = 80;
 /// Mark of a link that is left out.
@@ -35,6 +40,8 @@ struct Crossings<'a> {
     of_link: Vec<Vec<u32>>,
     /// By message: time lost to other messages \[s\].
     lost_s: Vec<f64>,
+    /// Bytes of links over time, by place.
+    series: LinkSeries,
 }
 
 impl<'a> Crossings<'a> {
@@ -43,8 +50,9 @@ impl<'a> Crossings<'a> {
         for (i, link) in shown.iter().enumerate() {
             place[link.id as usize] = i as u32;
         }
-        let (of_link, messages) = (vec![Vec::new(); shown.len()], run.messages.as_slice());
-        let mut crossings = Self { network, messages, place, of_link, lost_s: vec![0.0; messages.len()] };
+        let (of_link, messages) = (vec![Vec::new(); shown.len()], &*run.messages);
+        let (lost_s, series) = (vec![0.0; messages.len()], LinkSeries::new(shown.len()));
+        let mut crossings = Self { network, messages, place, of_link, lost_s, series };
         for i in 0..messages.len() {
             crossings.add(i);
         }
@@ -71,24 +79,9 @@ impl<'a> Crossings<'a> {
             }
         }
         self.lost_s[index] = (end_s - start_s - latency_s - bytes as f64 / narrowest).max(0.0);
-    }
-
-    /// Returns the load of a link in equal spans of time, each message spread evenly over its time.
-    fn loads(&self, place: usize, capacity_bps: f64, span_s: f64) -> Vec<f64> {
-        let mut loads = vec![0.0; SPANS];
-        for &index in &self.of_link[place] {
-            let MessageRecord { bytes, start_s, end_s, .. } = self.messages[index as usize];
-            let first = ((start_s / span_s) as usize).min(SPANS - 1);
-            for (i, load) in loads.iter_mut().enumerate().skip(first) {
-                let (from, to) = (start_s.max(span_s * i as f64), end_s.min(span_s * (i + 1) as f64));
-                if to < from {
-                    break;
-                }
-                let part = if end_s > start_s { (to - from) / (end_s - start_s) } else { 1.0 };
-                *load += bytes as f64 * part / (capacity_bps * span_s);
-            }
-        }
-        loads
+        let places = route.iter().map(|id| self.place[id.index()]).filter(|place| *place != LEFT_OUT);
+        let on_links = places.map(|place| (LinkId(place), bytes as f64));
+        self.series.add(Time::from_seconds(start_s), Time::from_seconds(end_s), on_links);
     }
 }
 
@@ -106,9 +99,11 @@ pub(super) fn links(run: &RunData<'_>) -> Option<Value> {
     }
     let unknown = unknown(run, network);
     let crossings = unknown.is_empty().then(|| Crossings::of(run, network, &shown));
-    let has_lost = run.has_delays && network.transport.is_plain_flow() && !network.fabric.limits_messages();
-    let measured = !(run.loads)(LinkId(0)).is_empty();
-    let span_s = if measured { run.span_s } else { run.end_s / SPANS as f64 };
+    let has_delays = run.measured.is_some_and(LinkUses::has_delays);
+    let has_lost = has_delays && network.transport.is_plain_flow() && !network.fabric.limits_messages();
+    let end = Time::from_seconds(run.end_s);
+    let measured = run.measured.filter(|uses| uses.span() > Time::ZERO);
+    let span = measured.map(LinkUses::span).or(crossings.as_ref().map(|crossings| crossings.series.span()));
     let mut kept: BTreeMap<u32, usize> = BTreeMap::new();
     let mut messages = Vec::new();
     let mut keep = |index: u32, message: &MessageRecord, lost_s: f64| {
@@ -122,10 +117,10 @@ pub(super) fn links(run: &RunData<'_>) -> Option<Value> {
     let mut room = MOST_MESSAGES;
     let rows = shown.iter().enumerate().map(|(place, link)| {
         let id = LinkId(link.id);
-        let loads = match &crossings {
-            _ if measured => (run.loads)(id),
-            Some(crossings) => crossings.loads(place, link.capacity_bps, span_s),
-            None => Vec::new(),
+        let loads = match (measured, &crossings) {
+            (Some(uses), _) => uses.loads(id),
+            (None, Some(crossings)) => crossings.series.loads(LinkId(place as u32), link.capacity_bps, end),
+            (None, None) => Vec::new(),
         };
         let loads: Vec<u32> = loads.iter().map(|load| (load * 1e4).round() as u32).collect();
         let mut row = json!({
@@ -163,11 +158,22 @@ pub(super) fn links(run: &RunData<'_>) -> Option<Value> {
         row
     });
     let rows: Vec<Value> = rows.collect();
+    let all = measured.filter(|_| used > MOST_LINKS && run.links.len() <= MOST_PAINTED);
     let (limit, colours) = svg::load_scale(run.links.iter().map(|link| link.utilisation));
     Some(json!({
-        "rows": rows, "used": used, "of": run.links.len(), "span": short(span_s), "unknown": unknown,
-        "delays": run.has_delays, "lost": has_lost, "messages": messages, "limit": limit, "colours": colours,
+        "rows": rows, "used": used, "of": run.links.len(), "span": short(span.map_or(0.0, Time::seconds)), "unknown": unknown,
+        "delays": has_delays, "lost": has_lost, "messages": messages, "limit": limit, "colours": colours,
+        "all": all.map(|uses| levels(uses, run.links.len())),
     }))
+}
+
+/// Returns the loads of all links over time as letters, a text for each link, with the largest load.
+fn levels(uses: &LinkUses, links: usize) -> Value {
+    let loads: Vec<Vec<f64>> = (0..links).map(|link| uses.loads(LinkId(link as u32))).collect();
+    let peak = loads.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let letter = |load: &f64| char::from(LEVELS[((load / peak * 63.0).round() as usize).min(63)]);
+    let texts: Vec<String> = loads.iter().map(|of| of.iter().map(letter).collect()).collect();
+    json!({"peak": short(peak), "levels": texts})
 }
 
 /// Returns the reason why the messages of links are not known; empty if they are.

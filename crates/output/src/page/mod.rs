@@ -18,6 +18,7 @@ mod spans;
 mod sums;
 mod terms;
 
+pub use data::in_script;
 pub use run::RunData;
 pub use sums::Binned;
 
@@ -27,7 +28,9 @@ const SCRIPT: &str = concat!(
     include_str!("figures.js"),
     include_str!("rows.js"),
     include_str!("timeline.js"),
+    include_str!("strips.js"),
     include_str!("fabric.js"),
+    include_str!("points.js"),
     include_str!("terms.js"),
     include_str!("main.js"),
 );
@@ -61,7 +64,7 @@ pub struct Page<'a> {
     pub pictures: &'a [PagePicture],
     /// Command that wrote the page, for a shell.
     pub command: &'a str,
-    /// Data for the script, as [`RunData::to_json`] writes them; empty if there are none.
+    /// Data for the script, as [`in_script`] writes them; empty if there are none.
     pub data: &'a str,
 }
 
@@ -103,10 +106,11 @@ pub fn write(page: &Page<'_>, report: &impl Serialize, w: &mut dyn Write) -> io:
     for (name, value) in facts(&report) {
         writeln!(w, "<p class=\"fact\"><b>{name}</b> {}</p>", escape(&value))?;
     }
-    if let Some(scenario) = report.get("scenario") {
-        let text = serde_json::to_string_pretty(scenario)?;
-        let head = "<details><summary>Scenario, with all defaults</summary>";
-        writeln!(w, "{head}\n<pre id=\"scenario\">{}</pre></details>", escape(&text))?;
+    let scenario = report.get("scenario").map(serde_json::to_string_pretty).transpose()?;
+    let plan = report.get("plan").and_then(Value::as_str).map(str::to_owned);
+    for (name, head, text) in [("scenario", "Scenario, with all defaults", scenario), ("plan", "Plan", plan)] {
+        let Some(text) = text else { continue };
+        writeln!(w, "<details><summary>{head}</summary>\n<pre id=\"{name}\">{}</pre></details>", escape(&text))?;
     }
     write!(w, "{}</section>\n</main>\n", terms::list(&(lead + &figures)))?;
     if !page.data.is_empty() {

@@ -1,30 +1,29 @@
 //! Observations of a run for its page.
 
-use hayase::ids::LinkId;
+use std::borrow::Cow;
+
 use hayase::network::Network;
 use hayase::record::{History, PathStep};
 use hayase::report::{LinkUse, MessageRecord};
+use hayase::simulation::LinkUses;
 
 use super::sums::Binned;
 
 /// Observations of a complete run.
+#[derive(Default)]
 pub struct RunData<'a> {
     /// Network that the messages crossed, if there is one.
     pub network: Option<&'a Network>,
     /// All links, by id.
     pub links: Vec<LinkUse>,
-    /// Load of a link in successive spans of time; empty if it was not measured.
-    pub loads: Box<dyn Fn(LinkId) -> Vec<f64> + 'a>,
-    /// Length of these spans \[s\].
-    pub span_s: f64,
-    /// True if the time that messages lost on links was measured.
-    pub has_delays: bool,
+    /// Loads of links over time and times lost on them, if they were measured.
+    pub measured: Option<&'a LinkUses>,
     /// Messages between ranks.
-    pub messages: Vec<MessageRecord>,
+    pub messages: Cow<'a, [MessageRecord]>,
     /// Reason why messages are missing, or why their routes are not known; empty if all are known.
     pub unknown: &'static str,
     /// Mean number of messages under way, for a run with too many messages to show each.
-    pub binned: &'a Binned,
+    pub binned: Option<&'a Binned>,
     /// Activities of ranks, if they were kept.
     pub history: Option<&'a History>,
     /// Critical path, if it is known.

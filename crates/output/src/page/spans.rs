@@ -59,12 +59,9 @@ pub(super) fn timeline(run: &RunData<'_>) -> Option<Value> {
     });
     let mut timeline =
         json!({"unit": short(unit_s), "kinds": kinds, "path": path.collect::<Vec<_>>(), "steps": run.path.len()});
-    if spans.is_empty() && !run.binned.is_empty() {
-        timeline["sums"] = run.binned.to_json(run.end_s);
-        return Some(timeline);
-    }
     if spans.is_empty() {
-        return None;
+        timeline["sums"] = run.binned.filter(|binned| !binned.is_empty())?.to_json(run.end_s);
+        return Some(timeline);
     }
     if spans.len() > MOST_SPANS {
         let mut sums = Binned::new(run.ranks, kinds.len());

@@ -43,9 +43,7 @@ impl Binned {
 
     /// Adds a message to those of its sender.
     pub fn message(&mut self, message: &MessageRecord) {
-        if self.kinds > 0 {
-            self.add(message.src, 0, message.start_s, message.end_s);
-        }
+        self.add(message.src, 0, message.start_s, message.end_s);
     }
 
     /// Adds an activity.

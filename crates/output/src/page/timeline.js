@@ -9,7 +9,7 @@ const COLUMN = 3, LABEL = 118, LEAST_ROW = 13, AXIS = 20;
  *   path: [number, number, number, string, number | null][], steps: number,
  *   sums?: {span: number, together: number, count: number, kinds: number, rows: number[][]}}} TimelineData
  * @typedef {{end: number, ranks: number, jobs: [string, number][], nodes: string[] | null, timeline: TimelineData | null,
- *   links: LinksData | null}} PageData
+ *   links: LinksData | null, points?: PointsData}} PageData
  */
 
 /** Returns a colour as a word of the pixels of a canvas, mixed with white. @param {string} hex @param {number} part */

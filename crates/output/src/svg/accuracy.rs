@@ -61,7 +61,7 @@ pub fn accuracy(accuracy: &Accuracy) -> String {
 fn cell(row: usize, column: usize, found: Option<&AccuracyRow>) -> Cell {
     let Some(found) = found else {
         let (colour, text, tooltip) = ("none".to_owned(), "·".to_owned(), String::new());
-        return Cell { row, column, colour, is_dark: false, text, is_strong: false, tooltip };
+        return Cell { row, column, colour, is_dark: false, text, is_strong: false, tooltip, point: None };
     };
     let error = found.makespan_error;
     let percent = (100.0 * error).round();
@@ -75,7 +75,7 @@ fn cell(row: usize, column: usize, found: Option<&AccuracyRow>) -> Cell {
         found.seeds.len()
     );
     let (is_dark, is_strong) = (error.abs() > 0.6 * LIMIT, error.abs() > AccuracyRow::MARKED);
-    Cell { row, column, colour: colour(error), is_dark, text, is_strong, tooltip }
+    Cell { row, column, colour: colour(error), is_dark, text, is_strong, tooltip, point: None }
 }
 
 fn reference(row: &AccuracyRow) -> String {

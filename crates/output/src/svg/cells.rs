@@ -17,6 +17,8 @@ pub(super) struct Cell {
     pub is_strong: bool,
     /// Tooltip; empty if there is none.
     pub tooltip: String,
+    /// Number of the configuration of a sweep, for the script of a page.
+    pub point: Option<usize>,
 }
 
 /// Field of cells as data.
@@ -114,8 +116,10 @@ impl Cells {
     fn draw_cell(&self, canvas: &mut Canvas, cell: &Cell, corner: Point) {
         let (wide, high) = self.cell;
         let at = corner.plus(self.x(cell.column), high * cell.row as f64);
-        if !cell.tooltip.is_empty() {
-            canvas.open(&cell.tooltip);
+        match cell.point {
+            Some(point) => canvas.open_found("point", point, &cell.tooltip),
+            None if cell.tooltip.is_empty() => {}
+            None => canvas.open(&cell.tooltip),
         }
         canvas.rect(at.x, at.y, wide, high, &format!(r#"fill="{}""#, cell.colour));
         if text_width(&cell.text, 9.0) + 3.0 < wide && high > 11.0 {

@@ -30,6 +30,8 @@ pub(super) enum Series {
     Area(&'static str, Vec<(f64, f64)>),
     /// Bars.
     Columns(Fill, Vec<Column>),
+    /// Places of the configurations of a sweep, by number, with tooltips; the script of a page finds them.
+    Spots(Vec<((f64, f64), u64, String)>),
     /// Texts above points, at most one at each place.
     Texts(Vec<(f64, f64, String)>),
 }
@@ -64,6 +66,8 @@ const LINE: f64 = 14.0;
 const APART: f64 = 7.0;
 /// Half the length of a line through a single point \[px\].
 const ALONE: f64 = 12.0;
+/// Radius of the place of a configuration \[px\].
+const SPOT: f64 = 8.0;
 /// Number of points from which a line is thinned.
 const DENSE: usize = 2000;
 
@@ -171,6 +175,13 @@ impl Series {
                     if !tooltip.is_empty() {
                         canvas.close();
                     }
+                }
+            }
+            Self::Spots(spots) => {
+                for (at, point, tooltip) in spots {
+                    canvas.open_found("point", *point as usize, tooltip);
+                    canvas.circle(place(*at), SPOT, r#"fill="transparent""#);
+                    canvas.close();
                 }
             }
             Self::Texts(texts) => {

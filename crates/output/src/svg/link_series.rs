@@ -72,6 +72,7 @@ fn field(name: String, rows: Vec<(String, Vec<f64>)>, span: Time) -> Cells {
             text: String::new(),
             is_strong: false,
             tooltip: format!("{name}, {from} to {to}: {}", percent(load.min(1.0))),
+            point: None,
         }
     };
     let of_row = |(row, (name, loads)): (usize, &(String, Vec<f64>))| {

@@ -44,7 +44,7 @@ pub fn matrix(matrix: &Matrix, ranks: u32, title: &str, subtitle: &str) -> Strin
 /// Returns a cell that is darker for a larger fraction of the maximum.
 pub(super) fn cell(row: usize, column: usize, part: f64, text: String) -> Cell {
     let (colour, is_dark) = (shade(part), part > 0.45);
-    Cell { row, column, colour, is_dark, text, is_strong: false, tooltip: String::new() }
+    Cell { row, column, colour, is_dark, text, is_strong: false, tooltip: String::new(), point: None }
 }
 
 /// Returns the colours of such cells.

@@ -74,7 +74,7 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
     let column = |point: &(f64, &MeanRow)| columns.partition_point(|number| *number < point.0);
     let choices = if several { means.keys[of].values.len() } else { 1 };
     let panel = |(rest, rows): &(Vec<usize>, Vec<&MeanRow>)| {
-        let mut series = Vec::new();
+        let (mut series, mut places) = (Vec::new(), Vec::new());
         for (choice, pen) in (0..choices).zip(PENS) {
             let own = rows.iter().filter(|row| !several || row.choice[of] == choice);
             let mut own: Vec<(f64, &MeanRow)> = own.map(|row| (numbers[row.choice[over]], *row)).collect();
@@ -82,11 +82,13 @@ pub fn sweep_lines(means: &Means, keys: [usize; 2], crossings: &[Crossing]) -> R
             let uncertain = own.iter().filter(|(_, row)| row.half_s > 0.0);
             let intervals = uncertain.map(|(at, row)| (*at, row.mean_s - row.half_s, row.mean_s + row.half_s));
             series.push(Series::Intervals(Pen::new(pen.colour, 1.0), intervals.collect()));
+            places.extend(own.iter().copied());
             // A line ends where a point is left out or missing.
             for line in own.chunk_by(|a, b| column(b) <= column(a) + 1) {
                 series.push(Series::Line(pen, line.iter().map(|(at, row)| (*at, row.mean_s)).collect()));
             }
         }
+        series.push(spots(means, &places));
         let named = means.rest(keys, rest);
         let own = crossings.iter().filter(|crossing| crossing.rest == named);
         let uprights = own.map(|crossing| {
@@ -140,7 +142,6 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
     let (columns, mut lines) = (order(&means.keys[over]), order(&means.keys[of]));
     lines.reverse();
     let names = |key: usize, order: &[usize]| order.iter().map(|&i| means.keys[key].values[i].clone()).collect();
-    let value = |row: &MeanRow, key: usize| means.keys[key].values[row.choice[key]].clone();
     let panel = |(rest, rows): &(Vec<usize>, Vec<&MeanRow>)| {
         let best = rows.iter().map(|row| row.mean_s).fold(f64::INFINITY, f64::min);
         let cell = |row: &&MeanRow| {
@@ -152,7 +153,8 @@ pub fn sweep_heat(means: &Means, keys: [usize; 2]) -> Result<String, Undrawn> {
                 is_dark: part(row.mean_s) > 0.55,
                 text: time(row.mean_s),
                 is_strong: row.mean_s == best,
-                tooltip: format!("{}, {}: {}", value(row, of), value(row, over), time(row.mean_s)),
+                tooltip: described(means, row),
+                point: Some(row.configuration as usize),
             }
         };
         Cells {
@@ -212,18 +214,14 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
         steps.extend(steps.last().map(|last| (cost, last.1)));
         steps.push((cost, time));
     }
-    let several: Vec<(usize, &VariedKey)> =
-        means.keys.iter().enumerate().filter(|(_, key)| key.values.len() > 1).collect();
     let (mut notes, mut numbers) = (Vec::new(), Vec::new());
     for (i, (cost, row)) in front.iter().enumerate().take(MOST_NAMED) {
         numbers.push((*cost, row.mean_s, (i + 1).to_string()));
-        let names: Vec<String> =
-            several.iter().map(|(k, key)| format!("{} {}", key.name, means.value(row, *k))).collect();
         let own = match key {
             Some(_) => String::new(),
             None => format!("{of_what} {}, ", number(*cost, unit), of_what = means.kept[kept.unwrap_or(0)]),
         };
-        notes.push(format!("{}: {}, {own}{}", i + 1, time(row.mean_s), names.join(", ")));
+        notes.push(format!("{}: {}, {own}{}", i + 1, time(row.mean_s), means.named(row)));
     }
     if front.len() > MOST_NAMED {
         notes.push(format!("and {} more that nothing beats in both", grouped((front.len() - MOST_NAMED) as u64)));
@@ -238,11 +236,24 @@ pub fn sweep_pareto(means: &Means, cost: &str) -> Result<String, Undrawn> {
         Series::Marks(others, places(&points)),
         Series::Line(pen, steps),
         Series::Marks(best, places(&front)),
+        spots(means, &points),
         Series::Texts(numbers),
     ];
     let chart = Chart::new((800.0, 460.0), (number_axis(&costs, unit), cost), (up, "mean makespan"), series);
     let title = format!("{}: time against {cost}", means.plan);
     Ok(Picture::new(title, subtitle(means, false)).legend(legend).with(chart).notes(notes).draw())
+}
+
+/// Returns the places of these configurations, each with its cost or its value across.
+fn spots(means: &Means, points: &[(f64, &MeanRow)]) -> Series {
+    let spot = |(at, row): &(f64, &MeanRow)| ((*at, row.mean_s), row.configuration, described(means, row));
+    Series::Spots(points.iter().map(spot).collect())
+}
+
+/// Returns the values of a configuration and its mean: `size 1 KB, placement random: 127.6 us +- 3.6 us`.
+fn described(means: &Means, row: &MeanRow) -> String {
+    let interval = if row.half_s > 0.0 { format!(" +- {}", time(row.half_s)) } else { String::new() };
+    format!("{}: {}{interval}", means.named(row), time(row.mean_s))
 }
 
 /// Returns the values of the keys that a panel stands for.

@@ -19,9 +19,7 @@ pub fn best(means: &Means, most: usize) -> Answer {
     text.push_str("\n");
     text.table(grid);
     if let Some(row) = means.best(1).into_iter().next() {
-        let keys = means.keys.iter().enumerate();
-        let values: Vec<String> = keys.map(|(at, key)| format!("{} {}", key.name, means.value(row, at))).collect();
-        text.say(&format!("The shortest mean, {}, is that of {}.", seconds(row.mean_s), printable(&values.join(", "))));
+        text.say(&format!("The shortest mean, {}, is that of {}.", seconds(row.mean_s), printable(&means.named(row))));
     }
     text
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import html
 import os
+import tempfile
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from hayase._graph import Kind
     from hayase._scenario import Part
+    from hayase._verbs import Call
 
 
 def attached(kind: str, ending: str, text: str | bytes) -> tuple[str, bytes]:
@@ -281,13 +284,47 @@ class PatternFace:
         return cls({"file": table}, {file: content}, name=name)
 
 
+class Page:
+    """Page of a result for a browser: the text `html`; a notebook shows it."""
+
+    def __init__(self, html: str, height: int) -> None:
+        self.html = html
+        #: Height in a notebook [pixels].
+        self.height = height
+
+    def __repr__(self) -> str:
+        return f"<hayase.Page of {len(self.html)} characters>"
+
+    def _repr_html_(self) -> str:
+        # A document of its own: the page's styles and scripts do not reach the notebook.
+        return (
+            f'<iframe srcdoc="{html.escape(self.html)}" title="hayase" sandbox="allow-scripts allow-downloads"'
+            f' style="width:100%;height:{self.height}px;border:0"></iframe>'
+        )
+
+
 class ReportFace:
-    """Pictures of a report."""
+    """Pictures, files and the page of a report."""
 
     if TYPE_CHECKING:
 
         @property
         def report(self) -> dict[str, Any]: ...
+
+        def save(self, path: str | os.PathLike[str]) -> None: ...
+
+    def page(self, height: int = 800) -> Page:
+        """Returns the page that `-o x.html` of the command writes; a notebook shows it, `height` pixels high.
+
+        >>> import hayase
+        >>> hayase.run("torus-4x4", "ring").page().html.startswith("<!doctype html>")
+        True
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.html")
+            self.save(path)
+            with open(path, encoding="utf-8") as file:
+                return Page(file.read(), height)
 
     def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draws the report with matplotlib and returns the axes; `kind` is one of `plots()`, by default the first."""
@@ -312,9 +349,10 @@ class ReportFace:
 class Answer(ReportFace, dict[str, Any]):
     """Answer of a command: the program's JSON as a dict, with pictures and, in notebooks, the program's table."""
 
-    def __init__(self, answer: Mapping[str, Any], html: str | None = None) -> None:
+    def __init__(self, answer: Mapping[str, Any], html: str | None = None, call: Call | None = None) -> None:
         super().__init__(answer)
         self._html = html
+        self._call = call
 
     def _repr_html_(self) -> str | None:
         return self._html
@@ -323,3 +361,9 @@ class Answer(ReportFace, dict[str, Any]):
     def report(self) -> dict[str, Any]:
         """The answer itself."""
         return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file as `-o` of the command does: `x.json`, `x.html`, ...; the command is run again."""
+        if self._call is None:
+            raise TypeError("this answer holds no command that could be run again")
+        self._call.write(path)

@@ -203,8 +203,8 @@ class Result(ReportFace, Mapping[str, Any]):
         return mean - half, mean + half
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file. Its name selects the content, as with `-o` of `hayase run` (`report.json`, `messages.csv`,
-        `links.csv`, `timeline.svg`, ...). If the report does not hold the content, the scenario is run again."""
+        """Writes a file. Its name selects the content, as with `-o` of `hayase run` (`report.json`, `x.html`,
+        `messages.csv`, `links.csv`, `timeline.svg`, ...). The scenario is run again if the report lacks the content."""
         name = os.fspath(path)
         words = ["run", f"--output={name}"]
         if self._seeds > 1:

@@ -108,7 +108,12 @@ class Call:
     def shown(self, progress: Progress = None, threads: int | None = None) -> Answer:
         """Runs the command and returns its JSON, with its table for notebooks."""
         answer, html = self._answer(progress, threads, html=True)
-        return Answer(answer, html)
+        return Answer(answer, html, self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Runs the command and writes a file, as `-o` does."""
+        words = [word for word in self.words if not word.startswith(("--format=", "--output="))]
+        self.scenario._texts().verb([*words, f"--output={os.fspath(path)}"])
 
     def _answer(self, progress: Progress, threads: int | None, html: bool) -> tuple[Any, str]:
         self.words.append("--format=json")
@@ -275,8 +280,8 @@ PLANNED = {"src": "i8", "dst": "i8", "bytes": "i8", "slot": "i8", "weight": "f8"
 class Schedule(Answer):
     """Schedule of a collective operation: the program's JSON as a dict, and its messages."""
 
-    def __init__(self, answer: Answer, plan: list[dict[str, Any]] | None) -> None:
-        super().__init__(answer, answer._html)
+    def __init__(self, answer: Answer, plan: list[dict[str, Any]] | None, call: Call | None) -> None:
+        super().__init__(answer, answer._html, call)
         self._plan = plan
 
     @functools.cached_property
@@ -343,7 +348,9 @@ def schedule(
         of_pairs, path = sizes is not None, Path(folder, "plan.json")
         call.option("sizes" if of_pairs else "size", sizes_in(folder, sizes) if of_pairs else with_unit(size, "B"))
         answer = call.option("output", path if plan else None).shown(progress, threads)
-        return Schedule(answer, json.loads(path.read_bytes())["messages"] if plan else None)
+        messages = json.loads(path.read_bytes())["messages"] if plan else None
+        # Sizes are in this folder, so that the command cannot be run again.
+        return Schedule(answer, messages, None if of_pairs else call)
 
 
 def llm(

@@ -1,9 +1,9 @@
 //! Maps of a grid: each position is coloured by the load of its outgoing link in one direction. There is one
 //! map for each direction.
 
-use super::Loads;
 use super::groups::groups;
 use super::strips::cells;
+use super::{Loads, frame};
 use crate::svg::canvas::{Anchor, Canvas, GREY, MARGIN, Point, text_width};
 use crate::svg::failed;
 use crate::svg::scale::percent;
@@ -164,7 +164,8 @@ impl Maps<'_> {
                 }
             }
         }
-        canvas.rect(x, y, width, height, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));
+        let links = (0..rows * columns).map(|place| at.get(place).copied().flatten());
+        canvas.rect(x, y, width, height, &frame(links, columns));
         self.numbers(canvas, x, y, width, height);
     }
 

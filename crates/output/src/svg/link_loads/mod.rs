@@ -8,7 +8,7 @@ mod groups;
 mod maps;
 mod strips;
 
-use super::canvas::{Canvas, MARGIN, Point};
+use super::canvas::{Canvas, GREY, MARGIN, Point};
 use super::cells::{RAMP, Ramp};
 use super::fabric::LEAST_WIDTH;
 use super::failed;
@@ -118,6 +118,21 @@ pub fn link_loads(fabric: &Fabric, loads: &[LinkLoad], title: &str, subtitle: &s
     list.draw(&mut canvas, Point::new(MARGIN, y + 18.0));
     y = canvas.remarks(&notes, y + 18.0 + list.size().1, width);
     canvas.finish(width, y + MARGIN, title)
+}
+
+/// Returns the attributes of the frame of a strip or map, by which the script of a page finds links: the ids row by row
+/// from below, as progressions `first,step,count` (-1: no link), and the number of columns.
+fn frame(links: impl IntoIterator<Item = Option<LinkId>>, columns: usize) -> String {
+    let ids: Vec<i64> = links.into_iter().map(|link| link.map_or(-1, |id| i64::from(id.0))).collect();
+    let (mut parts, mut rest) = (Vec::new(), &*ids);
+    while let [first, others @ ..] = rest {
+        let step = others.first().map_or(0, |second| second - first);
+        let count = 1 + rest.windows(2).take_while(|pair| pair[1] - pair[0] == step).count();
+        parts.push(format!("{first},{step},{count}"));
+        rest = &rest[count..];
+    }
+    let links = parts.join(";");
+    format!(r#"fill="transparent" stroke="{GREY}" stroke-width="0.7" data-links="{links}" data-columns="{columns}""#)
 }
 
 /// Returns the list of the busiest links, and a note on those left out.

@@ -1,8 +1,8 @@
 //! Strips: a row for each kind of link, with the links in order from left to right and, beside it, the same
 //! loads sorted.
 
-use super::Loads;
 use super::groups::groups;
+use super::{Loads, frame};
 use crate::svg::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point};
 use crate::svg::failed;
 use crate::svg::scale::percent;
@@ -78,7 +78,6 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
     } else {
         cells(canvas, &colours(|summary| summary.1), Point::new(x, y), (STRIP, HEIGHT));
     }
-    canvas.rect(x, y, STRIP, HEIGHT, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));
     let width = STRIP / links.len().max(1) as f64;
     for (i, _) in links.iter().enumerate().filter(|(_, link)| loads.fabric.has_failed(**link)) {
         failed::stroke(canvas, Point::new(x + width * i as f64, y), width.max(2.0), HEIGHT);
@@ -89,6 +88,7 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
         let tip = Point::new(at, y);
         canvas.polygon(&[tip, tip.plus(-4.0, -6.0), tip.plus(4.0, -6.0)], &format!(r#"fill="{INK}""#));
     }
+    canvas.rect(x, y, STRIP, HEIGHT, &frame(links.iter().copied().map(Some), links.len()));
 }
 
 /// Draws cells side by side; neighbours of one colour share a rectangle.
