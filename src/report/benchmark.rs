@@ -1,5 +1,7 @@
 //! Benchmarks: the cost of a simulated message on this machine, as plain data.
 
+use std::borrow::Cow;
+
 use crate::base::Arrange;
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +9,10 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA: &str = "hayase-benchmark-1";
 
 /// Cost of messages for several loads on one machine. No figure carries over to another machine.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Benchmark {
     /// [`SCHEMA`].
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// Machine and program that were measured.
     pub machine: Machine,
     /// Number of runs of each load.
@@ -23,10 +25,22 @@ pub struct Benchmark {
     pub rows: Vec<BenchmarkRow>,
     /// Growth of the cost with the number of nodes, for each kind of load measured at three sizes or more.
     pub growth: Vec<Growth>,
+    /// Other build whose figures stand beside these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<OtherBuild>,
+}
+
+/// Other build: a saved benchmark, or a program that was measured in turns with this one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OtherBuild {
+    /// Name of the file.
+    pub file: String,
+    /// Machine and program of a saved benchmark.
+    pub machine: Option<Machine>,
 }
 
 /// Machine and program that were measured.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Processor, by the name it gives itself.
     pub cpu: String,
@@ -58,7 +72,7 @@ pub struct Measurement {
 }
 
 /// Load with the cost of its messages.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BenchmarkRow {
     /// Name of the load.
     pub load: String,
@@ -74,6 +88,9 @@ pub struct BenchmarkRow {
     pub messages_per_s: f64,
     /// Largest peak memory of a process that runs this load alone \[B\], if the system reports it.
     pub peak_rss_bytes: Option<u64>,
+    /// Cost with another build, if it was measured over the same messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<OtherCost>,
 }
 
 impl BenchmarkRow {
@@ -90,12 +107,67 @@ impl BenchmarkRow {
             messages_per_s: 1e9 / wall_ns.median,
             wall_ns,
             peak_rss_bytes: runs.iter().filter_map(|run| run.peak_rss_bytes).max(),
+            against: None,
         })
     }
 }
 
+/// Cost of a message with another build.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OtherCost {
+    /// Processor time per message of the other build \[ns\], over its repeats.
+    pub cpu_ns: Spread,
+    /// Median of `this / other` over all pairs of repeats.
+    pub ratio: f64,
+    /// Interval of the ratio with a rate of at least 95 %; absent if there are too few repeats (4 and 4 are enough).
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Largest number of repeats of each build that an interval takes into account.
+const MOST_REPEATS: usize = 40;
+
+impl OtherCost {
+    /// Compares repeats of this build with those of the other one.
+    ///
+    /// The interval is that of the rank-sum test (Hodges and Lehmann, Ann. Math. Statist. 34 (1963) 598-611): the ratios
+    /// of all pairs without the `k` smallest and the `k` largest, where `P(U < k) <= 2.5 %` for two samples of one
+    /// distribution. It assumes nothing about that distribution.
+    pub fn new(this: &[f64], other: Spread) -> Self {
+        let (this, before) = (&this[..this.len().min(MOST_REPEATS)], &other.all[..other.all.len().min(MOST_REPEATS)]);
+        let ratios: Vec<f64> = this.iter().flat_map(|a| before.iter().map(move |b| a / b)).collect();
+        let mut sorted = ratios.clone();
+        sorted.arrange_by(f64::total_cmp);
+        let cut = rank_sum_cut(this.len(), before.len());
+        let interval = cut.and_then(|cut| Some((*sorted.get(cut)?, *sorted.get(sorted.len().checked_sub(cut + 1)?)?)));
+        Self { ratio: Spread::new(ratios).median, interval, cpu_ns: other }
+    }
+}
+
+/// Returns the number of ratios that an interval leaves out at each end: the largest `k` with `P(U <= k) <= 2.5 %`, where
+/// `U` counts pairs in which the first of two samples of one distribution is the larger. `None` if there is none.
+fn rank_sum_cut(first: usize, second: usize) -> Option<usize> {
+    // Number of ways to choose `n` of the ranks so far with this excess over the smallest sum.
+    let mut ways = vec![vec![0.0; first * second + 1]; first + 1];
+    ways[0][0] = 1.0;
+    for rank in 0..first + second {
+        for chosen in (1..=first.min(rank + 1)).rev() {
+            let (below, above) = ways.split_at_mut(chosen);
+            let (from, to) = (&below[chosen - 1], &mut above[0]);
+            let excess = rank + 1 - chosen;
+            to.iter_mut().skip(excess).zip(from).for_each(|(to, from)| *to += from);
+        }
+    }
+    let all: f64 = ways[first].iter().sum();
+    let mut sum = 0.0;
+    let within = ways[first].iter().take_while(|ways| {
+        sum += **ways;
+        sum <= 0.025 * all
+    });
+    within.count().checked_sub(1)
+}
+
 /// Figure that was measured several times.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Spread {
     /// Median; of an even number of values, the mean of the two in the middle.
     pub median: f64,
@@ -126,7 +198,7 @@ impl Spread {
 
 /// Growth of the cost of a message with the number of nodes N: `N^exponent`, by least squares of the
 /// logarithms.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Growth {
     /// Common part of the names of the loads: `fat-tree, random/max-min`.
     pub loads: String,
@@ -148,6 +220,30 @@ mod tests {
         let one = Spread::new(vec![7.0]);
         assert_eq!((one.median, one.min, one.max, one.relative()), (7.0, 7.0, 7.0, 0.0));
         assert!(Spread::new(Vec::new()).median.is_nan());
+    }
+
+    #[test]
+    fn intervals_of_ratios_are_those_of_the_rank_sum_test() {
+        // Critical values of the Mann-Whitney test, two-sided, 5 % (Mann and Whitney 1947, table I).
+        let cuts = [(3, 3), (4, 4), (5, 5), (5, 10), (8, 8), (10, 10), (20, 20)].map(|(n, m)| rank_sum_cut(n, m));
+        assert_eq!(cuts, [None, Some(0), Some(2), Some(8), Some(13), Some(23), Some(127)]);
+        let before = || Spread::new(vec![100.0, 102.0, 98.0, 101.0]);
+        let slower = OtherCost::new(&[105.0, 107.0, 106.0, 110.0], before());
+        assert!(slower.ratio > 1.05 && slower.interval == Some((105.0 / 102.0, 110.0 / 98.0)), "{slower:?}");
+        assert_eq!(OtherCost::new(&[100.0], before()).interval, None);
+        // Samples of one distribution: the interval holds 1 in at least 95 of 100 cases.
+        let mut state = 1_u64;
+        let mut noise = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let part = (state >> 40) as f64 / f64::from(1 << 24);
+            100.0 + 20.0 * part * part * part
+        };
+        let mut sample = || (0..10).map(|_| noise()).collect::<Vec<f64>>();
+        let holds = (0..2000).filter(|_| {
+            let (low, high) = OtherCost::new(&sample(), Spread::new(sample())).interval.unwrap();
+            (low..=high).contains(&1.0)
+        });
+        assert!((1900..=1980).contains(&holds.count()));
     }
 
     #[test]

@@ -38,7 +38,9 @@ pub use crate::steady::Rate;
 pub use accuracy::{
     Accuracy, AccuracyCase, AccuracyRow, ErrorRange, KnownAccuracy, LeftOut, SCHEMA as ACCURACY_SCHEMA,
 };
-pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
+pub use benchmark::{
+    Benchmark, BenchmarkRow, Growth, Machine, Measurement, OtherBuild, OtherCost, SCHEMA as BENCHMARK_SCHEMA, Spread,
+};
 pub use compared_jobs::{ComparedJob, RankBy, WorstSlowdown};
 pub use comparison::{
     CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,

@@ -3,13 +3,15 @@
 //! Each run is a process of its own, so that its peak memory is its own and no run warms up the next. The
 //! loads take turns, so that other activity of the machine does not affect one of them alone.
 
+use std::ffi::OsString;
 use std::io;
 use std::num::{NonZeroU32, NonZeroU64};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::files::{leave_out, names};
 use super::listing::Listing;
@@ -17,7 +19,7 @@ use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::Meter;
 use super::{End, Failure, Voice, complain, interrupt, print_with, process};
 use hayase::diagnostic::{Diagnostic, closest, failure};
-use hayase::report::{BENCHMARK_SCHEMA, Benchmark, BenchmarkRow, Measurement};
+use hayase::report::{BENCHMARK_SCHEMA, Benchmark, BenchmarkRow, Measurement, OtherBuild, OtherCost};
 use hayase_bench::{Length, Load, Tier, growth, loads, machine};
 use hayase_output::{csv, json, table};
 
@@ -29,6 +31,10 @@ Examples:
   hayase bench fat-tree-16000/random/max-min --whole --repeats 1
       one load by its full name, to its end
   taskset -c 1 hayase bench --csv         on one core
+  hayase bench 1024 -o old.json           save figures; later, with another build:
+  hayase bench 1024 --against old.json    which loads cost more, beyond the noise of repeats
+  hayase bench 1024 --against ./old/hayase
+      the same, with the other program in turns: for differences of a few per cent
 
 Each run is a process of its own, and loads take turns. Times are processor times of one message: median and range \
 over the repeats. A run has one thread (more with -j: look at the wall time then). Of a long load only some messages \
@@ -55,7 +61,11 @@ pub struct BenchArgs {
     /// List the loads without measuring them.
     #[arg(long)]
     pub list: bool,
-    /// Run each load this number of times (default 5).
+    /// Show the figures of another build beside these: a file that it wrote (-o x.json), or its program, which then
+    /// takes turns with this one.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "list")]
+    pub against: Option<PathBuf>,
+    /// Run each load this number of times (default 5; 10 with --against).
     #[arg(long, value_name = "N")]
     pub repeats: Option<NonZeroU32>,
     /// Measure this number of messages of long loads.
@@ -75,8 +85,8 @@ pub struct BenchArgs {
     pub alone: bool,
 }
 
-/// Default number of repeats, and the number with `--quick`.
-const REPEATS: (u32, u32) = (5, 3);
+/// Default number of repeats, with `--quick`, and beside another build.
+const REPEATS: [u32; 3] = [5, 3, 10];
 
 /// Interval at which the parent checks if a run has ended.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -95,19 +105,28 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
     if args.alone {
         return alone(args, &chosen);
     }
+    let against = args.against.as_deref().map(|path| Against::read(path, &chosen)).transpose()?;
     let mut files = out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let monitor = Meter::new(voice.show, "runs");
-    let repeats = args.repeats.map_or(if args.quick { REPEATS.1 } else { REPEATS.0 }, |repeats| repeats.get());
-    let mut runs: Vec<Vec<Measurement>> = vec![Vec::new(); chosen.len()];
+    let usual = REPEATS[if against.is_some() { 2 } else { usize::from(args.quick) }];
+    let repeats = args.repeats.map_or(usual, NonZeroU32::get);
+    let mut programs = vec![process::words().map_err(|error| Diagnostic::new("process", super::reason(&error)))?];
+    if let Some(Against::Program(path)) = &against {
+        programs.push(vec![path.clone().into_os_string()]);
+    }
+    // Runs of this build, then those of the other program.
+    let mut runs: Vec<Vec<Measurement>> = vec![Vec::new(); programs.len() * chosen.len()];
     let mut complete = true;
-    let steps = u64::from(repeats) * chosen.len() as u64;
+    let steps = u64::from(repeats) * runs.len() as u64;
     for step in 0..steps {
-        let number = (step % chosen.len() as u64) as usize;
+        let turn = (step % runs.len() as u64) as usize;
+        // Programs take turns within a load, so that both meet the same state of the machine.
+        let (number, program) = (turn / programs.len(), turn % programs.len());
         let load = &chosen[number];
         monitor.tell(step, steps, || load.name().to_owned());
-        match in_a_process(load, args, stop) {
-            Ok(Child::Done(measurement)) => runs[number].push(measurement),
+        match in_a_process(&programs[program], load, args, stop) {
+            Ok(Child::Done(measurement)) => runs[program * chosen.len() + number].push(measurement),
             Ok(Child::Stopped) => {
                 complete = false;
                 break;
@@ -121,16 +140,20 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     drop(monitor);
-    let rows: Vec<BenchmarkRow> =
-        chosen.iter().zip(&runs).filter_map(|(load, runs)| BenchmarkRow::new(load.name(), runs)).collect();
+    let rows_of = |runs: &[Vec<Measurement>]| -> Vec<BenchmarkRow> {
+        chosen.iter().zip(runs).filter_map(|(load, runs)| BenchmarkRow::new(load.name(), runs)).collect()
+    };
+    let (mut rows, others) = (rows_of(&runs[..chosen.len()]), rows_of(&runs[chosen.len()..]));
+    let against = against.map(|against| against.put_beside(&mut rows, others, args));
     let benchmark = Benchmark {
-        schema: BENCHMARK_SCHEMA,
+        schema: BENCHMARK_SCHEMA.into(),
         machine: machine(),
         repeats,
         threads: threads(args).get(),
         complete,
         growth: growth(&rows),
         rows,
+        against,
     };
     if !complete {
         leave_out(&mut files, |name| name == "x.csv", "runs are missing", voice);
@@ -145,6 +168,49 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
         ],
     )?;
     Ok(if complete { End::Done } else { End::Interrupted })
+}
+
+/// Other build.
+enum Against {
+    Saved(Box<Benchmark>),
+    Program(PathBuf),
+}
+
+impl Against {
+    /// Reads a saved benchmark, or takes a file that is no text for a program.
+    fn read(path: &Path, chosen: &[Load]) -> Result<Self, Failure> {
+        let name = path.display();
+        let wrong = |message: String| {
+            let help = "`hayase bench -o x.json` of the other build writes one; or name its program";
+            Failure::from(Diagnostic::new("no-benchmark", message).help(help))
+        };
+        let content = std::fs::read(path).map_err(|error| wrong(format!("`{name}`: {}", super::reason(&error))))?;
+        let Ok(text) = std::str::from_utf8(&content) else {
+            return Ok(Self::Program(path.canonicalize().unwrap_or_else(|_| path.to_owned())));
+        };
+        let saved: Benchmark =
+            serde_json::from_str(text).map_err(|error| wrong(format!("`{name}` is no benchmark: {error}")))?;
+        if saved.schema != BENCHMARK_SCHEMA {
+            return Err(wrong(format!("`{name}` has schema `{}`, not `{BENCHMARK_SCHEMA}`", saved.schema)));
+        }
+        if !saved.rows.iter().any(|row| chosen.iter().any(|load| load.name() == row.load)) {
+            return Err(wrong(format!("`{name}` has none of the loads that are measured")));
+        }
+        Ok(Self::Saved(Box::new(saved)))
+    }
+
+    /// Puts the figures of the other build into the rows of the same loads and messages.
+    fn put_beside(self, rows: &mut [BenchmarkRow], measured: Vec<BenchmarkRow>, args: &BenchArgs) -> OtherBuild {
+        let (mut others, machine) = match self {
+            Self::Saved(saved) => (saved.rows, Some(saved.machine)),
+            Self::Program(_) => (measured, None),
+        };
+        for row in rows {
+            let found = others.iter().position(|other| other.load == row.load && other.messages == row.messages);
+            row.against = found.map(|at| OtherCost::new(&row.cpu_ns.all, others.swap_remove(at).cpu_ns));
+        }
+        OtherBuild { file: args.against.as_ref().map(|path| path.display().to_string()).unwrap_or_default(), machine }
+    }
 }
 
 /// Returns the loads whose names contain one of the given words, or all loads without words; large ones only
@@ -224,8 +290,7 @@ enum Child {
 }
 
 /// Measures a load once in a process of its own; an error is the reason in words.
-fn in_a_process(load: &Load, args: &BenchArgs, stop: &AtomicBool) -> Result<Child, String> {
-    let program = process::words().map_err(|error| super::reason(&error))?;
+fn in_a_process(program: &[OsString], load: &Load, args: &BenchArgs, stop: &AtomicBool) -> Result<Child, String> {
     let mut command = Command::new(&program[0]);
     command.args(&program[1..]).args(["bench", load.name(), "--alone", "--threads", &threads(args).to_string()]);
     match length(args) {

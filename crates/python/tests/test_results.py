@@ -185,7 +185,7 @@ def test_pages_are_those_of_the_program(tmp_path: Path) -> None:
     answers = [
         hayase.throughput("torus-4x4", optimum=True),
         hayase.schedule("all-gather", "torus-4x4", plan=True),
-        hayase.nccl("all-reduce", machine="h100-8x400g", ranks=16),
+        hayase.nccl("all-reduce", machine="h100-8x400g", ranks=16, nodes=2, size="1 MB"),
     ]
     for answer in answers:
         assert answer.page().html.startswith("<!doctype html>")
@@ -194,7 +194,7 @@ def test_pages_are_those_of_the_program(tmp_path: Path) -> None:
     with pytest.raises(hayase.ScenarioError, match="x.html"):
         answers[0].save(tmp_path / "x.unknown")
     with pytest.raises(TypeError, match="run again"):
-        hayase.schedule("all-to-all", "torus-2x2", sizes=[(0, 1, 1000)]).page()
+        hayase.schedule("all-to-all", "torus-4x4", sizes=[(0, 1, 1000)]).page()
 
 
 def test_seeds_are_statistics() -> None:

@@ -53,3 +53,42 @@ error[unknown-load]: there is no load with `fat-tre-54` in its name
     let stderr = Desk::new().hayase("bench fat-tree-65536 --quick").assert().code(2).get_output().stderr.clone();
     assert!(String::from_utf8(stderr).unwrap().contains("no load with these words is quick"));
 }
+
+#[test]
+fn figures_of_another_build_stand_beside_those_of_this_one() {
+    let desk = Desk::new();
+    let load = "bench fat-tree-54/random/max-min --repeats 4";
+    output(&desk, &format!("{load} -o old.json"));
+    // The other build took twice and half the time.
+    let old: serde_json::Value = serde_json::from_str(&desk.read("old.json")).unwrap();
+    let scaled = |factor: f64| {
+        let mut scaled = old.clone();
+        for value in scaled["rows"][0]["cpu_ns"]["all"].as_array_mut().unwrap() {
+            *value = (value.as_f64().unwrap() * factor).into();
+        }
+        scaled.to_string()
+    };
+    for (factor, verb) in [(0.05, "more"), (20.0, "less")] {
+        desk.write("other.json", &scaled(factor));
+        let table = output(&desk, &format!("{load} --against other.json -o x.json -o x.csv"));
+        assert!(table.contains(&format!("1 of 1 loads cost {verb} than with other.json")), "{table}");
+        let report: serde_json::Value = serde_json::from_str(&desk.read("x.json")).unwrap();
+        let against = &report["rows"][0]["against"];
+        let (low, high) = (against["interval"][0].as_f64().unwrap(), against["interval"][1].as_f64().unwrap());
+        assert!(low <= against["ratio"].as_f64().unwrap() && (high < 1.0 || low > 1.0), "{against}");
+        assert!(desk.read("x.csv").contains("ratio_low"));
+    }
+    for (name, content, words) in [
+        ("no.json", "{}", "`no.json` is no benchmark: missing field"),
+        ("cut.json", &desk.read("old.json")[..40], "`cut.json` is no benchmark: EOF"),
+        ("x.toml", "[a]", "is no benchmark"),
+        ("other.json", &scaled(1.0).replace("fat-tree-54/", "fat-tree-55/"), "none of the loads"),
+        ("new.json", &scaled(1.0).replace("benchmark-1", "benchmark-9"), "has schema `hayase-benchmark-9`"),
+    ] {
+        desk.write(name, content);
+        let stderr = desk.hayase(&format!("{load} --against {name}")).assert().code(2).get_output().stderr.clone();
+        let stderr = String::from_utf8(stderr).unwrap();
+        assert!(stderr.contains(words), "{name}: {stderr}");
+    }
+    desk.hayase(&format!("{load} --against missing.json")).assert().code(2);
+}

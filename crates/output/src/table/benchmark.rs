@@ -13,6 +13,7 @@ pub fn benchmark(benchmark: &Benchmark) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}\n", printable(&heading(benchmark)));
     text.table(rows(benchmark));
+    text.push_str(&compared(benchmark));
     if !benchmark.growth.is_empty() {
         let columns = Columns::<Growth>::new()
             .text("growth", |growth| &growth.loads)
@@ -51,12 +52,62 @@ fn rows(benchmark: &Benchmark) -> Grid {
         shown.push(("message, wall [ns]", ""));
     }
     shown.extend([("messages_per_s", "messages"), ("peak_rss_bytes", "memory")]);
+    if benchmark.against.is_some() {
+        shown.extend([("other [ns]", ""), ("ratio", ""), ("95 % interval", "")]);
+    }
     let columns = columns::benchmark(benchmark)
+        .id("other [ns]", |row| row.against.as_ref().map_or_else(none, |other| nanoseconds(other.cpu_ns.median)))
+        .id("95 % interval", |row| row.against.as_ref().and_then(|other| other.interval).map_or_else(none, ends))
         .id("message [ns]", |row| nanoseconds(row.cpu_ns.median))
         .id("range [ns]", |row| format!("{} to {}", nanoseconds(row.cpu_ns.min), nanoseconds(row.cpu_ns.max)))
         .part("spread", |row| (row.cpu_ns.all.len() > 1).then(|| row.cpu_ns.relative()))
         .id("message, wall [ns]", |row| nanoseconds(row.wall_ns.median));
     Grid::of(&columns.only(&shown), &benchmark.rows)
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+fn ends((low, high): (f64, f64)) -> String {
+    format!("{} to {}", fixed(low, 3), fixed(high, 3))
+}
+
+/// Names the loads that cost more or less than with the other build, by their intervals.
+fn compared(benchmark: &Benchmark) -> String {
+    let Some(other) = &benchmark.against else { return String::new() };
+    let rows = || benchmark.rows.iter().filter_map(|row| Some((row, row.against.as_ref()?)));
+    let known = rows().filter_map(|(row, cost)| Some((&row.load, cost.ratio, cost.interval?)));
+    let known: Vec<(&String, f64, (f64, f64))> = known.collect();
+    let named = |verb: &str, is: fn((f64, f64)) -> bool| {
+        let of = known.iter().filter(|(_, _, interval)| is(*interval));
+        let lines: String = of
+            .clone()
+            .map(|(load, ratio, interval)| format!("  {load}: x {} ({})\n", fixed(*ratio, 3), ends(*interval)))
+            .collect();
+        format!("{} of {} loads cost {verb} than with {}\n{lines}", of.count(), known.len(), printable(&other.file))
+    };
+    let mut text = "\n".to_owned();
+    if known.len() < rows().count() {
+        text += "Intervals need at least 4 repeats of both builds.\n";
+    }
+    if !known.is_empty() {
+        text += &named("more", |interval| interval.0 > 1.0);
+        text += &named("less", |interval| interval.1 < 1.0);
+        let chance = fixed(0.05 * known.len() as f64, 1);
+        let _ = writeln!(
+            text,
+            "Each interval has a rate of 95 %: of equal builds, {chance} of these loads seem to differ."
+        );
+    }
+    match &other.machine {
+        Some(machine) if machine.cpu != benchmark.machine.cpu => {
+            let _ = writeln!(text, "The other figures are of another processor: {}", printable(&machine.cpu));
+        }
+        Some(_) => text += "The intervals do not hold what else changed on the machine since then.\n",
+        None => {}
+    }
+    text
 }
 
 /// Formats a time in nanoseconds with three digits, the precision of such figures; small ones have a decimal.
@@ -88,7 +139,7 @@ mod tests {
         };
         let row = |load, runs: &[Measurement]| BenchmarkRow::new(load, runs).unwrap();
         Benchmark {
-            schema: BENCHMARK_SCHEMA,
+            schema: BENCHMARK_SCHEMA.into(),
             machine: Machine {
                 cpu: "Some Processor".into(),
                 cores: 2,
@@ -104,6 +155,7 @@ mod tests {
                 row("fat-tree-54/random/max-min", &[run(1250.0, Some(5_300_000)), run(1350.0, Some(5_200_000))]),
                 row("fat-tree-54/regular/equal-share", &[run(26.25, None), run(26.25, None)]),
             ],
+            against: None,
             growth: vec![Growth { loads: "fat-tree, random/max-min".into(), nodes: (54, 3456), exponent: 0.137 }],
         }
     }
