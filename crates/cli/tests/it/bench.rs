@@ -69,7 +69,7 @@ fn figures_of_another_build_stand_beside_those_of_this_one() {
         scaled.to_string()
     };
     for (factor, verb) in [(0.05, "more"), (20.0, "less")] {
-        desk.write("other.json", &scaled(factor));
+        std::fs::write(desk.path().join("other.json"), scaled(factor)).unwrap();
         let table = output(&desk, &format!("{load} --against other.json -o x.json -o x.csv"));
         assert!(table.contains(&format!("1 of 1 loads cost {verb} than with other.json")), "{table}");
         let report: serde_json::Value = serde_json::from_str(&desk.read("x.json")).unwrap();
@@ -85,7 +85,7 @@ fn figures_of_another_build_stand_beside_those_of_this_one() {
         ("other.json", &scaled(1.0).replace("fat-tree-54/", "fat-tree-55/"), "none of the loads"),
         ("new.json", &scaled(1.0).replace("benchmark-1", "benchmark-9"), "has schema `hayase-benchmark-9`"),
     ] {
-        desk.write(name, content);
+        std::fs::write(desk.path().join(name), content).unwrap();
         let stderr = desk.hayase(&format!("{load} --against {name}")).assert().code(2).get_output().stderr.clone();
         let stderr = String::from_utf8(stderr).unwrap();
         assert!(stderr.contains(words), "{name}: {stderr}");
