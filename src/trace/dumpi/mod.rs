@@ -34,6 +34,7 @@ use self::record::NS_PER_S;
 use self::requests::{Results, each};
 use self::types::Types;
 use super::calls::{Call, CallKind, Calls, Clock, Header, Item};
+use crate::base::memory;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::reading::Input;
 use crate::trace::fault::{Fault, mistake};
@@ -76,8 +77,10 @@ pub(super) fn read(
     Ok(())
 }
 
+/// Reads the file of a rank; of one that does not begin as such only the first bytes, which [`Sections`] refuses.
 fn whole(open: &Open<'_>, file: &Located<String>) -> Result<(String, Vec<u8>), Vec<Diagnostic>> {
-    let read = open(file).and_then(|mut input| Ok((input.name().to_owned(), input.read_whole(LARGEST)?)));
+    let most = memory::free().map_or(LARGEST, |free| LARGEST.min(free / 2));
+    let read = open(file).and_then(|mut input| Ok((input.name().to_owned(), input.read_whole_of(&MAGIC, most)?)));
     read.map_err(|diagnostic| vec![diagnostic])
 }
 

@@ -212,6 +212,14 @@ fn calls_that_were_not_recorded_are_counted() {
 }
 
 #[test]
+fn a_small_file_that_expands_to_another_format_is_not_read_whole() {
+    // 300 MiB of zeros, of which eight bytes are read.
+    let sources = trace(&[zstd::encode_all(&[0; 1 << 20][..], 1).unwrap().repeat(300)]);
+    let text = program(&sources, Options::default()).unwrap_err();
+    assert!(text.contains("byte 0: the file does not begin with ff aa dd"), "{text}");
+}
+
+#[test]
 fn one_sided_communication_takes_its_time() {
     let calls = vec![
         call("Win_fence", (20, 30), &[0, 1]),

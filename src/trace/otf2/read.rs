@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::EXTENSION;
 use super::anchor::Anchor;
 use super::definitions::{Definitions, LocalDefinitions, THREAD};
-use super::file::Records;
+use super::file::{CHUNK, Records};
 use super::layout::{definitions as known, events, local};
 use super::rank::{Completions, RankEvents, State};
 use crate::diagnostic::Diagnostic;
@@ -40,7 +40,7 @@ pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<String>, Vec<Diagnostic>
 fn opened(path: &str, open: &Open<'_>) -> Result<(Anchor, Definitions), Diagnostic> {
     let mut input = open(path)?;
     let name = input.name().to_owned();
-    let bytes = input.read_whole(LARGEST_ANCHOR)?;
+    let bytes = input.read_whole_of(&[CHUNK], LARGEST_ANCHOR)?;
     let anchor = Anchor::read(&bytes).map_err(|wrong| wrong.of(&name, ""))?;
     let input = open(&format!("{}.def", stem(path)))?;
     let mut records = Records::new(input, anchor.definitions, false, known::of);
