@@ -25,8 +25,11 @@ pub(super) const COMM_NULL: i32 = 1;
 pub(super) const COMM_WORLD: i32 = 2;
 pub(super) const COMM_SELF: i32 = 3;
 const GROUP_EMPTY: i32 = 2;
-/// Most members of groups and communicators that are kept: 1 GiB of them.
+/// Largest number of members of groups and communicators that are kept: 1 GiB of them, and four for each byte of the
+/// files.
 const MOST_MEMBERS: usize = 1 << 28;
+/// Number of members that are kept for files of any size.
+const FREE_MEMBERS: usize = 1 << 20;
 
 /// A call that makes a communicator or a group.
 #[derive(Clone, Debug)]
@@ -55,6 +58,8 @@ enum Make {
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     of: Vec<Step>,
+    /// Bytes of the file of the rank.
+    pub bytes: usize,
 }
 
 /// Returns the number of the communicator that a record makes, also of one whose members remain unknown.
@@ -147,8 +152,9 @@ struct Resolver {
     /// Local sides of inter-communicators that wait for the other: leaders of both, tag; the communicator.
     sides: BTreeMap<(u32, u32, i32), usize>,
     ready: Vec<u32>,
-    /// Number of members kept.
+    /// Number of members kept, and the largest possible.
     kept: usize,
+    most: usize,
 }
 
 /// Returns all communicators of a run, and those that each rank makes.
@@ -157,6 +163,8 @@ struct Resolver {
 /// Ranks that make different calls on one communicator, and more members than memory holds.
 pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<Made>), String> {
     let count = steps.len() as u32;
+    let bytes = steps.iter().fold(0, |sum: usize, steps| sum.saturating_add(steps.bytes));
+    let most = bytes.saturating_mul(4).clamp(FREE_MEMBERS, MOST_MEMBERS);
     let none: Rc<[u32]> = Rc::from([]);
     let one = |id: u32, members: Rc<[u32]>| Known { id: id.into(), members, remote: none.clone(), dims: Rc::from([]) };
     // The world, and one of its own for each rank.
@@ -170,7 +178,7 @@ pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<Made>), Stri
     });
     let ranks: Vec<_> = ranks.collect();
     let ready = (0..count).rev().collect();
-    let mut all = Resolver { ranks, known, waiting: BTreeMap::new(), sides: BTreeMap::new(), ready, kept: 0 };
+    let mut all = Resolver { ranks, known, waiting: BTreeMap::new(), sides: BTreeMap::new(), ready, kept: 0, most };
     while let Some(rank) = all.ready.pop() {
         all.advance(rank)?;
     }
@@ -200,13 +208,15 @@ impl Resolver {
                     rank.made.push(None);
                 }
                 Some(Step::Group { name, from, ranks, new }) => {
-                    if let Some(group) = self.group(me, name, from, &ranks) {
-                        self.kept += group.len();
-                        self.check()?;
-                        self.ranks[me as usize].groups.insert(new, group);
-                    } else {
-                        self.ranks[me as usize].groups.remove(&new);
-                    }
+                    let group = self.group(me, name, from, &ranks);
+                    let groups = &mut self.ranks[me as usize].groups;
+                    let before = groups.remove(&new);
+                    // Members that no other group or communicator has are kept, up to the next use of the number.
+                    let own = |group: &Rc<[u32]>| if Rc::strong_count(group) == 1 { group.len() } else { 0 };
+                    self.kept += group.as_ref().map_or(0, own);
+                    self.kept -= before.as_ref().map_or(0, own).min(self.kept);
+                    groups.extend(group.map(|group| (new, group)));
+                    self.check()?;
                 }
                 Some(Step::Make { old, new, make }) => {
                     let Some(at) = rank.comms.get(&old).copied().flatten() else {
@@ -227,8 +237,9 @@ impl Resolver {
     }
 
     fn check(&self) -> Result<(), String> {
-        match self.kept > MOST_MEMBERS {
-            true => Err(format!("communicators and groups have more than {MOST_MEMBERS} members in all")),
+        let most = self.most;
+        match self.kept > most {
+            true => Err(format!("communicators and groups of the files have more than {most} members in all")),
             false => Ok(()),
         }
     }
@@ -295,13 +306,11 @@ impl Resolver {
             }
             Make::Split { .. } => {
                 let sides = [&old.members, &old.remote].map(|side| colours(side, &waiting));
-                for (colour, members) in &sides[0] {
-                    let remote = sides[1].get(colour).map_or(&[][..], Vec::as_slice);
-                    new.push((members.clone(), remote.into(), none.clone()));
-                }
-                for (colour, members) in &sides[1] {
-                    let remote = sides[0].get(colour).map_or(&[][..], Vec::as_slice);
-                    new.push((members.clone(), remote.into(), none.clone()));
+                for (own, other) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
+                    for (colour, members) in own {
+                        let remote = other.get(colour).map_or(&[][..], Vec::as_slice);
+                        new.push((members.clone(), remote.into(), none.clone()));
+                    }
                 }
             }
             Make::Create { .. } => {

@@ -96,6 +96,7 @@ fn at(Fault { code, at, what }: Fault, file: &str, rank: u32) -> Diagnostic {
 /// Gathers what the members of communicators follow from, and checks the rank that the file is of.
 fn scan(bytes: &[u8], rank: u32, ranks: u32, steps: &mut Steps) -> Result<(), Fault> {
     let sections = Sections::new(bytes)?;
+    steps.bytes = bytes.len();
     each(sections.records(), |record| {
         let [comm, value, ..] = record.numbers;
         let (expected, what) = match record.function.name {

@@ -212,6 +212,34 @@ fn calls_that_were_not_recorded_are_counted() {
 }
 
 #[test]
+fn counts_of_things_that_are_not_there_are_refused() {
+    let waits = call("Waitall", (20, 30), &[2]).array(&[2, 3]).status(0, 1, 2).status(0, 3, 4);
+    let ranges = call("Group_range_incl", (31, 32), &[3, 1, 4]).array(&[0, 3, 2]);
+    let file = rank(vec![waits, ranges]);
+    let sizes = [0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    let (array, statuses, rows) =
+        ([0, 0, 0, 2, 0, 0, 0, 2], [0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 3]);
+    for (count, skipped) in [(&sizes[..], 0), (&array, 4), (&statuses, 0), (&rows, 0), (&rows, 4)] {
+        let at = file.windows(count.len()).position(|bytes| bytes == count).unwrap() + skipped;
+        let mut mangled = file.clone();
+        mangled[at] = 0x7f;
+        let text = program(&trace(&[mangled]), Options::default()).unwrap_err();
+        assert!(text.contains(&format!("byte {at}: an array claims")), "{text}");
+    }
+    let mut sources = trace(&[file]);
+    sources.attach("t.meta", b"numprocs=1048576\nfileprefix=t\n".as_slice());
+    let text = opened(&sources, |_| Ok(())).unwrap_err();
+    assert!(text.contains("`t.meta` has 1048576 ranks, of which 1 have files; at most 4096 are read then"), "{text}");
+    // A group of all ranks but one for every thirty bytes.
+    let of_all = [call("Comm_group", (20, 21), &[WORLD, 3])];
+    let groups = (0..30_000).map(|at| call("Group_excl", (22, 23), &[3, 1, 4 + at]).array(&[0]));
+    let of_rank = rank(of_all.into_iter().chain(groups).collect());
+    let ranks: Vec<Vec<u8>> = (0..500).map(|_| rank(Vec::new())).collect();
+    let text = program(&trace(&[vec![of_rank], ranks].concat()), Options::default()).unwrap_err();
+    assert!(text.contains("groups of the files have more than"), "{text}");
+}
+
+#[test]
 fn a_small_file_that_expands_to_another_format_is_not_read_whole() {
     // 300 MiB of zeros, of which eight bytes are read.
     let sources = trace(&[zstd::encode_all(&[0; 1 << 20][..], 1).unwrap().repeat(300)]);
