@@ -68,8 +68,8 @@ pub(super) fn read(
     let (known, made) = members::resolve(steps).map_err(|what| vec![Diagnostic::new("unlike-groups", what)])?;
     for (rank, file) in &ranks.files {
         let (name, bytes) = whole(open, file)?;
-        let made = &made[*rank as usize];
-        match convert(&bytes, (*rank, ranks.count), &(&known, made), calls) {
+        let (made, told) = &made[*rank as usize];
+        match convert(&bytes, (*rank, ranks.count), (&known, made, told), calls) {
             Err(fault) if !is_accepted(&fault) => return Err(vec![at(fault, &name, *rank)]),
             _ => {}
         }
@@ -96,7 +96,7 @@ fn at(Fault { code, at, what }: Fault, file: &str, rank: u32) -> Diagnostic {
 /// Gathers what the members of communicators follow from, and checks the rank that the file is of.
 fn scan(bytes: &[u8], rank: u32, ranks: u32, steps: &mut Steps) -> Result<(), Fault> {
     let sections = Sections::new(bytes)?;
-    steps.bytes = bytes.len();
+    (steps.host, steps.bytes) = (sections.host.clone(), bytes.len());
     each(sections.records(), |record| {
         let [comm, value, ..] = record.numbers;
         let (expected, what) = match record.function.name {
@@ -120,7 +120,7 @@ fn scan(bytes: &[u8], rank: u32, ranks: u32, steps: &mut Steps) -> Result<(), Fa
 fn convert(
     bytes: &[u8],
     (rank, ranks): (u32, u32),
-    &(known, made): &(&Vec<members::Known>, &members::Made),
+    of: (&[members::Known], &members::Made, &members::Told),
     calls: &mut impl Calls,
 ) -> Result<(), Fault> {
     let sections = Sections::new(bytes)?;
@@ -143,7 +143,7 @@ fn convert(
     calls.item(rank, 0, Item::Header(&header)).map_err(wrong)?;
     let results = Results::read(sections.records());
     let types = Types::new(&sections.sizes);
-    let mut converter = Converter::new(rank, clock, types, (known, made), results);
+    let mut converter = Converter::new(rank, clock, types, of, results);
     each(sections.records(), |record| converter.take(record, calls))?;
     if sections.is_cut_off {
         return Err(sections.cut_off());

@@ -4,7 +4,7 @@ mod writer;
 
 use proptest::prelude::*;
 
-use self::writer::{Call, call, file, trace};
+use self::writer::{Call, call, file, file_on, trace};
 use crate::diagnostic::{Invalid, Sources};
 use crate::ids::RankId;
 use crate::program::{Op, Program};
@@ -209,6 +209,47 @@ fn calls_that_were_not_recorded_are_counted() {
     assert_eq!(tally(&sources).lost, 1);
     let caveats = program(&sources, Options::default()).unwrap().caveats.incomplete.concat();
     assert!(caveats.starts_with("1 calls of rank 0 were not recorded"), "{caveats}");
+}
+
+#[test]
+fn communicators_without_a_record_have_the_ranks_of_a_host_or_all_whose_numbers_fit() {
+    // Communicator 4 by Comm_split_type, 5 by Comm_idup, with its request; 6 holds the first of each host.
+    let calls = |me: i32| {
+        let there = 1 - me % 2;
+        vec![
+            call("Init", (0, 10), &[0]),
+            call("Comm_rank", (20, 21), &[4, me % 2]),
+            call("Comm_size", (22, 23), &[4, 2]),
+            call("Sendrecv", (24, 25), &[1, INT, there, 1, 1, INT, there, 1, 4]).status(there, 1, 4),
+            call("Wait", (26, 27), &[9]),
+            call("Comm_size", (28, 29), &[5, 4]),
+            call("Comm_rank", (30, 31), &[5, 3 - me]),
+            call("Bcast", (32, 33), &[1, INT, 0, 5]),
+            call("Comm_split", (34, 35), &[5, me % 2, me, 6]),
+            call("Barrier", (36, 37), &[6]),
+            call("Finalize", (50, 51), &[]),
+        ]
+    };
+    let hosts = [b"left", b"left", b"rite", b"rite"];
+    let files: Vec<_> = (0..).zip(hosts).map(|(me, host)| file_on(host, &calls(me))).collect();
+    let sources = trace(&files);
+    let is_exchange = |me: u32, op: &Op| op.peer == me ^ 1 && op.size == 4;
+    let with_other = |me, program: &Program| ops(program, me).iter().filter(|op| is_exchange(me, op)).count();
+    let whole = program(&sources, Options::default()).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|me| with_other(me, &whole)), [2; 4]);
+    let members = members(&whole);
+    for expected in [vec![0, 1], vec![2, 3], vec![3, 2, 1, 0], vec![0, 2], vec![1, 3]] {
+        assert!(members.contains(&expected), "{expected:?} is not in {members:?}");
+    }
+    // Two communicators were made and one wait ended without a record, on each rank.
+    assert_eq!(tally(&sources).lost, 4 * 3);
+    // Numbers that no group has: its members remain unknown.
+    let odd = files.iter().map(|file| {
+        let at = file.windows(6).position(|bytes| bytes == [0, 4, 0, 0, 0, 2]).unwrap();
+        [&file[..at + 5], &[3], &file[at + 6..]].concat()
+    });
+    let text = program(&trace(&odd.collect::<Vec<_>>()), Options::default()).unwrap_err();
+    assert!(text.contains("it is not known who is in communicator"), "{text}");
 }
 
 #[test]
