@@ -253,6 +253,19 @@ fn communicators_without_a_record_have_the_ranks_of_a_host_or_all_whose_numbers_
 }
 
 #[test]
+fn a_rank_that_is_cut_off_ends_the_calls_on_communicators_that_it_did_not_make() {
+    let calls = || vec![call("Comm_split", (20, 21), &[WORLD, 0, 0, 4]), call("Barrier", (22, 23), &[4])];
+    let mut files = vec![rank(calls()), rank(calls())];
+    // Records of 31 bytes for Init, 41 for Comm_split.
+    files[1].truncate(60);
+    let text = program(&trace(&files), Options::default()).unwrap_err();
+    assert!(text.contains("t-0001.bin, rank 1, byte "), "{text}");
+    let truncated = Options { truncated: true, ..Options::default() };
+    let caveats = program(&trace(&files), truncated).unwrap().caveats.incomplete.concat();
+    assert!(caveats.contains("the calls of ranks 0-1 are cut off"), "{caveats}");
+}
+
+#[test]
 fn counts_of_things_that_are_not_there_are_refused() {
     let waits = call("Waitall", (20, 30), &[2]).array(&[2, 3]).status(0, 1, 2).status(0, 3, 4);
     let ranges = call("Group_range_incl", (31, 32), &[3, 1, 4]).array(&[0, 3, 2]);
