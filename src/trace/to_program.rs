@@ -199,7 +199,8 @@ impl ToProgram {
             let message = format!("a trace of {} ranks; at most {} are read", header.ranks, MOST_RANKS);
             return Err(ItemError::new("too-large", message));
         }
-        if let Some(other) = self.ranks.values().find(|other| other.world != header.ranks) {
+        // All ranks before agree.
+        if let Some(other) = self.ranks.values().next().filter(|other| other.world != header.ranks) {
             let message = format!("one rank says that there are {} ranks, another {}", other.world, header.ranks);
             return Err(ItemError::new("other-run", message));
         }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::members::{COMM_NULL, COMM_SELF, COMM_WORLD, Known, Made, made_by};
+use super::members::{COMM_NULL, COMM_SELF, COMM_WORLD, Known, Made, Told, made_by};
 use super::record::{Record, Span, Status};
 use super::requests::{REQUEST_NULL, Results, completed, started};
 use super::types::Types;
@@ -64,9 +64,10 @@ pub(super) struct Converter<'a> {
     pub rank: u32,
     pub clock: Clock,
     pub types: Types,
-    /// Communicators of the run, and those that this rank makes.
+    /// Communicators of the run, those that this rank makes, and those that it has without a record.
     pub known: &'a [Known],
     pub made: &'a Made,
+    pub told: &'a Told,
     pub results: Results,
     /// Number of calls passed on, and of those that are not in the trace.
     pub events: u64,
@@ -93,7 +94,7 @@ impl<'a> Converter<'a> {
         rank: u32,
         clock: Clock,
         types: Types,
-        (known, made): (&'a [Known], &'a Made),
+        (known, made, told): (&'a [Known], &'a Made, &'a Told),
         results: Results,
     ) -> Self {
         let world = Comm { index: 0, peers: known[0].members.len(), is_inter: false, offset: 0, local: 0 };
@@ -103,6 +104,7 @@ impl<'a> Converter<'a> {
             types,
             known,
             made,
+            told,
             results,
             events: 0,
             lost: 0,
@@ -233,16 +235,14 @@ impl<'a> Converter<'a> {
         Ok(())
     }
 
-    /// Returns a communicator by its number in the format. One that no call has made gets an index without
-    /// members.
+    /// Returns a communicator by its number in the format. One that no record makes is announced at its first use.
     fn comm(&mut self, number: i32, event: &mut Event, at: usize, calls: &mut impl Calls) -> Result<Comm, Fault> {
-        if number == COMM_SELF && !self.comms.contains_key(&number) {
-            self.announce(number, Some(self.rank as usize + 1), at, calls)?;
+        if !self.comms.contains_key(&number) {
+            // The call that made it was not recorded.
+            self.lost += u64::from(number != COMM_SELF);
+            self.announce(number, self.told.get(&number).copied().flatten(), at, calls)?;
         }
-        let next = self.next_comm;
-        let comm =
-            *self.comms.entry(number).or_insert(Comm { index: next, peers: 0, is_inter: false, offset: 0, local: 0 });
-        self.next_comm += u32::from(comm.index == next);
+        let comm = self.comms[&number];
         event.comm = comm.index;
         if comm.is_inter && event.call.kind() == CallKind::Collective {
             event.flags = event.flags.and(Flags::INTER);

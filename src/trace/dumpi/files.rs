@@ -10,6 +10,8 @@ use crate::reading::Input;
 
 /// Largest number of ranks: tables are made for all of them, also for those without a file.
 const MOST_RANKS: u32 = 1 << 20;
+/// Number of ranks up to which any number of files may be missing. In larger traces each file stands for 64 ranks.
+const FREE_RANKS: u32 = 1 << 12;
 
 /// Extension of the file that names the others.
 pub(in crate::trace) const EXTENSION: &str = "meta";
@@ -27,12 +29,12 @@ pub(in crate::trace) struct Ranks {
 impl Ranks {
     /// Checks that every rank has a file. Members of communicators follow from the calls of all.
     pub fn check(&self, name: &str) -> Result<(), Vec<Diagnostic>> {
-        let Some(first) = (0..self.count).zip(0..).find(|&(rank, at)| self.files.get(at).is_none_or(|of| of.0 != rank))
-        else {
-            return Ok(());
-        };
         let (present, count) = (self.files.len(), self.count);
-        let message = format!("`{name}` has the calls of {present} of {count} ranks; rank {} is missing", first.0);
+        let first = self.files.iter().zip(0..).take_while(|((rank, _), at)| rank == at).count();
+        if first == count as usize {
+            return Ok(());
+        }
+        let message = format!("`{name}` has the calls of {present} of {count} ranks; rank {first} is missing");
         Err(vec![Diagnostic::new("missing-rank", message).help("the files of all ranks are `NAME-RANK.bin`")])
     }
 }
@@ -104,8 +106,11 @@ pub(in crate::trace) fn of(sources: &Sources, path: &Located<String>) -> Result<
         let message = format!("`{name}` says that there are {count} ranks, and rank {largest} has a file");
         return Err(wrong("other-run", message).help("is it the file of another run?"));
     }
-    if count > MOST_RANKS {
-        return Err(wrong("too-large", format!("a trace of {count} ranks; at most {MOST_RANKS} are read")));
+    let (most, present) = (FREE_RANKS.max(found.len() as u32 * 64).min(MOST_RANKS), found.len());
+    if count > most {
+        let message =
+            format!("`{name}` has {count} ranks, of which {present} have files; at most {most} are read then");
+        return Err(wrong("too-large", message));
     }
     let files = found.into_iter().map(|(_, rank, file)| (rank, file)).collect();
     Ok(Ranks { files, count })

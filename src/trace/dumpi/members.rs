@@ -12,11 +12,15 @@
 //! | `Intercomm_merge` | those of both sides, the side with `high` last |
 //!
 //! The ranks go through their calls; a call waits until all members of its old communicator have come to it.
+//!
+//! `Comm_split_type` and `Comm_idup` have no records: the first call on the new communicator names its number. If the
+//! ranks asked for its size and for their ranks in it, the members are those ranks of the world, or of one host, whose
+//! answers fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::record::Record;
 
@@ -25,8 +29,11 @@ pub(super) const COMM_NULL: i32 = 1;
 pub(super) const COMM_WORLD: i32 = 2;
 pub(super) const COMM_SELF: i32 = 3;
 const GROUP_EMPTY: i32 = 2;
-/// Most members of groups and communicators that are kept: 1 GiB of them.
+/// Largest number of members of groups and communicators that are kept: 1 GiB of them, and four for each byte of the
+/// files.
 const MOST_MEMBERS: usize = 1 << 28;
+/// Number of members that are kept for files of any size.
+const FREE_MEMBERS: usize = 1 << 20;
 
 /// A call that makes a communicator or a group.
 #[derive(Clone, Debug)]
@@ -55,6 +62,13 @@ enum Make {
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     of: Vec<Step>,
+    /// Host of the rank, and bytes of its file.
+    pub host: String,
+    pub bytes: usize,
+    /// Numbers of the communicators that records make.
+    made: FxHashSet<i32>,
+    /// Size of each other communicator and own rank in it, as far as calls tell them.
+    told: BTreeMap<i32, [Option<i32>; 2]>,
 }
 
 /// Returns the number of the communicator that a record makes, also of one whose members remain unknown.
@@ -94,6 +108,13 @@ impl Steps {
             _ => None,
         };
         let new = made_by(record);
+        self.made.extend(new);
+        if let fact @ ("Comm_size" | "Comm_rank") = function.name
+            && n[0] > COMM_SELF
+            && !self.made.contains(&n[0])
+        {
+            self.told.entry(n[0]).or_default()[usize::from(fact == "Comm_rank")] = Some(n[1]);
+        }
         match (make, new) {
             (Some((old, make)), Some(new)) => self.of.push(Step::Make { old, new, make }),
             (_, Some(new)) => self.of.push(Step::Unknown { new }),
@@ -129,6 +150,9 @@ type NewComm = (Vec<u32>, Rc<[u32]>, Rc<[i32]>);
 /// Communicators that a rank makes, in order: the index in the list of all, if its members are known.
 pub(super) type Made = Vec<Option<usize>>;
 
+/// Communicators of a rank that no record makes, its own among them: the index in the list of all, by number.
+pub(super) type Told = FxHashMap<i32, Option<usize>>;
+
 /// A rank on its way through its steps.
 struct RankSteps {
     steps: std::vec::IntoIter<Step>,
@@ -147,30 +171,34 @@ struct Resolver {
     /// Local sides of inter-communicators that wait for the other: leaders of both, tag; the communicator.
     sides: BTreeMap<(u32, u32, i32), usize>,
     ready: Vec<u32>,
-    /// Number of members kept.
+    /// Number of members kept, and the largest possible.
     kept: usize,
+    most: usize,
 }
 
-/// Returns all communicators of a run, and those that each rank makes.
+/// Returns all communicators of a run, those that each rank makes, and those that it has without a record.
 ///
 /// # Errors
 /// Ranks that make different calls on one communicator, and more members than memory holds.
-pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<Made>), String> {
+pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<(Made, Told)>), String> {
     let count = steps.len() as u32;
+    let bytes = steps.iter().fold(0, |sum: usize, steps| sum.saturating_add(steps.bytes));
+    let most = bytes.saturating_mul(4).clamp(FREE_MEMBERS, MOST_MEMBERS);
     let none: Rc<[u32]> = Rc::from([]);
     let one = |id: u32, members: Rc<[u32]>| Known { id: id.into(), members, remote: none.clone(), dims: Rc::from([]) };
     // The world, and one of its own for each rank.
     let mut known = vec![one(1, (0..count).collect())];
     known.extend((0..count).map(|rank| one(rank + 2, Rc::from([rank]))));
-    let ranks = (1..).zip(steps).map(|(own, steps)| RankSteps {
+    let told = told(&steps, &mut known);
+    let ranks = steps.into_iter().zip(&told).map(|(steps, told)| RankSteps {
         steps: steps.of.into_iter(),
-        comms: [(COMM_WORLD, Some(0)), (COMM_SELF, Some(own))].into_iter().collect(),
+        comms: [(COMM_WORLD, Some(0))].into_iter().chain(told.clone()).collect(),
         groups: FxHashMap::default(),
         made: Vec::new(),
     });
     let ranks: Vec<_> = ranks.collect();
     let ready = (0..count).rev().collect();
-    let mut all = Resolver { ranks, known, waiting: BTreeMap::new(), sides: BTreeMap::new(), ready, kept: 0 };
+    let mut all = Resolver { ranks, known, waiting: BTreeMap::new(), sides: BTreeMap::new(), ready, kept: 0, most };
     while let Some(rank) = all.ready.pop() {
         all.advance(rank)?;
     }
@@ -185,7 +213,32 @@ pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<Made>), Stri
             all.ranks[rank as usize].made.push(None);
         }
     }
-    Ok((all.known, all.ranks.into_iter().map(|rank| rank.made).collect()))
+    Ok((all.known, all.ranks.into_iter().map(|rank| rank.made).zip(told).collect()))
+}
+
+/// Adds the communicators that no record makes, and returns those of each rank. The n-th ones of ranks that know the
+/// same size are one, if they are as many and their ranks in it are all of that size.
+fn told(steps: &[Steps], known: &mut Vec<Known>) -> Vec<Told> {
+    let mut groups: BTreeMap<_, Vec<(i32, u32, i32)>> = BTreeMap::new();
+    for (me, steps) in (0..).zip(steps) {
+        for (nth, (&number, told)) in steps.told.iter().enumerate() {
+            let [Some(size), Some(rank)] = *told else { continue };
+            let host = if size as usize == known[0].members.len() { "" } else { &steps.host };
+            let alone = if size == 1 { me } else { 0 };
+            groups.entry((nth, size, host, alone)).or_default().push((rank, me, number));
+        }
+    }
+    let mut of: Vec<_> = (1..=steps.len()).map(|own| Told::from_iter([(COMM_SELF, Some(own))])).collect();
+    for ((_, size, ..), mut members) in groups {
+        members.sort_unstable();
+        if members.iter().map(|&(rank, ..)| rank).ne(0..size) {
+            continue;
+        }
+        members.iter().for_each(|&(_, me, number)| of[me as usize].extend([(number, Some(known.len()))]));
+        let (id, members) = (known.len() as u64 + 1, members.into_iter().map(|(_, me, _)| me).collect());
+        known.push(Known { id, members, remote: Rc::from([]), dims: Rc::from([]) });
+    }
+    of
 }
 
 impl Resolver {
@@ -200,13 +253,15 @@ impl Resolver {
                     rank.made.push(None);
                 }
                 Some(Step::Group { name, from, ranks, new }) => {
-                    if let Some(group) = self.group(me, name, from, &ranks) {
-                        self.kept += group.len();
-                        self.check()?;
-                        self.ranks[me as usize].groups.insert(new, group);
-                    } else {
-                        self.ranks[me as usize].groups.remove(&new);
-                    }
+                    let group = self.group(me, name, from, &ranks);
+                    let groups = &mut self.ranks[me as usize].groups;
+                    let before = groups.remove(&new);
+                    // Members that no other group or communicator has are kept, up to the next use of the number.
+                    let own = |group: &Rc<[u32]>| if Rc::strong_count(group) == 1 { group.len() } else { 0 };
+                    self.kept += group.as_ref().map_or(0, own);
+                    self.kept -= before.as_ref().map_or(0, own).min(self.kept);
+                    groups.extend(group.map(|group| (new, group)));
+                    self.check()?;
                 }
                 Some(Step::Make { old, new, make }) => {
                     let Some(at) = rank.comms.get(&old).copied().flatten() else {
@@ -227,8 +282,9 @@ impl Resolver {
     }
 
     fn check(&self) -> Result<(), String> {
-        match self.kept > MOST_MEMBERS {
-            true => Err(format!("communicators and groups have more than {MOST_MEMBERS} members in all")),
+        let most = self.most;
+        match self.kept > most {
+            true => Err(format!("communicators and groups of the files have more than {most} members in all")),
             false => Ok(()),
         }
     }
@@ -295,13 +351,11 @@ impl Resolver {
             }
             Make::Split { .. } => {
                 let sides = [&old.members, &old.remote].map(|side| colours(side, &waiting));
-                for (colour, members) in &sides[0] {
-                    let remote = sides[1].get(colour).map_or(&[][..], Vec::as_slice);
-                    new.push((members.clone(), remote.into(), none.clone()));
-                }
-                for (colour, members) in &sides[1] {
-                    let remote = sides[0].get(colour).map_or(&[][..], Vec::as_slice);
-                    new.push((members.clone(), remote.into(), none.clone()));
+                for (own, other) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
+                    for (colour, members) in own {
+                        let remote = other.get(colour).map_or(&[][..], Vec::as_slice);
+                        new.push((members.clone(), remote.into(), none.clone()));
+                    }
                 }
             }
             Make::Create { .. } => {

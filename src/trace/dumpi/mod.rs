@@ -34,6 +34,7 @@ use self::record::NS_PER_S;
 use self::requests::{Results, each};
 use self::types::Types;
 use super::calls::{Call, CallKind, Calls, Clock, Header, Item};
+use crate::base::memory;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::reading::Input;
 use crate::trace::fault::{Fault, mistake};
@@ -56,19 +57,22 @@ pub(super) fn read(
 ) -> Result<(), Vec<Diagnostic>> {
     let is_accepted = |fault: &Fault| truncated && fault.code == "truncated-trace";
     let mut steps: Vec<Steps> = (0..ranks.count).map(|_| Steps::default()).collect();
+    let mut is_cut = false;
     for (rank, file) in &ranks.files {
         let (name, bytes) = whole(open, file)?;
         let of = &mut steps[*rank as usize];
         match scan(&bytes, *rank, ranks.count, of) {
             Err(fault) if !is_accepted(&fault) => return Err(vec![at(fault, &name, *rank)]),
-            _ => {}
+            scanned => is_cut |= scanned.is_err(),
         }
     }
     let (known, made) = members::resolve(steps).map_err(|what| vec![Diagnostic::new("unlike-groups", what)])?;
+    // A rank ends at its first call on a communicator whose members are unknown because a file is cut off.
+    let is_accepted = |fault: &Fault| is_accepted(fault) || is_cut && fault.code == "unknown-members";
     for (rank, file) in &ranks.files {
         let (name, bytes) = whole(open, file)?;
-        let made = &made[*rank as usize];
-        match convert(&bytes, (*rank, ranks.count), &(&known, made), calls) {
+        let (made, told) = &made[*rank as usize];
+        match convert(&bytes, (*rank, ranks.count), (&known, made, told), calls) {
             Err(fault) if !is_accepted(&fault) => return Err(vec![at(fault, &name, *rank)]),
             _ => {}
         }
@@ -76,8 +80,10 @@ pub(super) fn read(
     Ok(())
 }
 
+/// Reads the file of a rank; of one that does not begin as such only the first bytes, which [`Sections`] refuses.
 fn whole(open: &Open<'_>, file: &Located<String>) -> Result<(String, Vec<u8>), Vec<Diagnostic>> {
-    let read = open(file).and_then(|mut input| Ok((input.name().to_owned(), input.read_whole(LARGEST)?)));
+    let most = memory::free().map_or(LARGEST, |free| LARGEST.min(free / 2));
+    let read = open(file).and_then(|mut input| Ok((input.name().to_owned(), input.read_whole_of(&MAGIC, most)?)));
     read.map_err(|diagnostic| vec![diagnostic])
 }
 
@@ -93,6 +99,7 @@ fn at(Fault { code, at, what }: Fault, file: &str, rank: u32) -> Diagnostic {
 /// Gathers what the members of communicators follow from, and checks the rank that the file is of.
 fn scan(bytes: &[u8], rank: u32, ranks: u32, steps: &mut Steps) -> Result<(), Fault> {
     let sections = Sections::new(bytes)?;
+    (steps.host, steps.bytes) = (sections.host.clone(), bytes.len());
     each(sections.records(), |record| {
         let [comm, value, ..] = record.numbers;
         let (expected, what) = match record.function.name {
@@ -116,7 +123,7 @@ fn scan(bytes: &[u8], rank: u32, ranks: u32, steps: &mut Steps) -> Result<(), Fa
 fn convert(
     bytes: &[u8],
     (rank, ranks): (u32, u32),
-    &(known, made): &(&Vec<members::Known>, &members::Made),
+    of: (&[members::Known], &members::Made, &members::Told),
     calls: &mut impl Calls,
 ) -> Result<(), Fault> {
     let sections = Sections::new(bytes)?;
@@ -139,7 +146,7 @@ fn convert(
     calls.item(rank, 0, Item::Header(&header)).map_err(wrong)?;
     let results = Results::read(sections.records());
     let types = Types::new(&sections.sizes);
-    let mut converter = Converter::new(rank, clock, types, (known, made), results);
+    let mut converter = Converter::new(rank, clock, types, of, results);
     each(sections.records(), |record| converter.take(record, calls))?;
     if sections.is_cut_off {
         return Err(sections.cut_off());

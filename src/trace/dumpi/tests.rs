@@ -4,7 +4,7 @@ mod writer;
 
 use proptest::prelude::*;
 
-use self::writer::{Call, call, file, trace};
+use self::writer::{Call, call, file, file_on, trace};
 use crate::diagnostic::{Invalid, Sources};
 use crate::ids::RankId;
 use crate::program::{Op, Program};
@@ -209,6 +209,96 @@ fn calls_that_were_not_recorded_are_counted() {
     assert_eq!(tally(&sources).lost, 1);
     let caveats = program(&sources, Options::default()).unwrap().caveats.incomplete.concat();
     assert!(caveats.starts_with("1 calls of rank 0 were not recorded"), "{caveats}");
+}
+
+#[test]
+fn communicators_without_a_record_have_the_ranks_of_a_host_or_all_whose_numbers_fit() {
+    // Communicator 4 by Comm_split_type, 5 by Comm_idup, with its request; 6 holds the first of each host.
+    let calls = |me: i32| {
+        let there = 1 - me % 2;
+        vec![
+            call("Init", (0, 10), &[0]),
+            call("Comm_rank", (20, 21), &[4, me % 2]),
+            call("Comm_size", (22, 23), &[4, 2]),
+            call("Sendrecv", (24, 25), &[1, INT, there, 1, 1, INT, there, 1, 4]).status(there, 1, 4),
+            call("Wait", (26, 27), &[9]),
+            call("Comm_size", (28, 29), &[5, 4]),
+            call("Comm_rank", (30, 31), &[5, 3 - me]),
+            call("Bcast", (32, 33), &[1, INT, 0, 5]),
+            call("Comm_split", (34, 35), &[5, me % 2, me, 6]),
+            call("Barrier", (36, 37), &[6]),
+            call("Finalize", (50, 51), &[]),
+        ]
+    };
+    let hosts = [b"left", b"left", b"rite", b"rite"];
+    let files: Vec<_> = (0..).zip(hosts).map(|(me, host)| file_on(host, &calls(me))).collect();
+    let sources = trace(&files);
+    let is_exchange = |me: u32, op: &Op| op.peer == me ^ 1 && op.size == 4;
+    let with_other = |me, program: &Program| ops(program, me).iter().filter(|op| is_exchange(me, op)).count();
+    let whole = program(&sources, Options::default()).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|me| with_other(me, &whole)), [2; 4]);
+    let members = members(&whole);
+    for expected in [vec![0, 1], vec![2, 3], vec![3, 2, 1, 0], vec![0, 2], vec![1, 3]] {
+        assert!(members.contains(&expected), "{expected:?} is not in {members:?}");
+    }
+    // Two communicators were made and one wait ended without a record, on each rank.
+    assert_eq!(tally(&sources).lost, 4 * 3);
+    // Numbers that no group has: its members remain unknown.
+    let odd = files.iter().map(|file| {
+        let at = file.windows(6).position(|bytes| bytes == [0, 4, 0, 0, 0, 2]).unwrap();
+        [&file[..at + 5], &[3], &file[at + 6..]].concat()
+    });
+    let text = program(&trace(&odd.collect::<Vec<_>>()), Options::default()).unwrap_err();
+    assert!(text.contains("it is not known who is in communicator"), "{text}");
+}
+
+#[test]
+fn a_rank_that_is_cut_off_ends_the_calls_on_communicators_that_it_did_not_make() {
+    let calls = || vec![call("Comm_split", (20, 21), &[WORLD, 0, 0, 4]), call("Barrier", (22, 23), &[4])];
+    let mut files = vec![rank(calls()), rank(calls())];
+    // Records of 31 bytes for Init, 41 for Comm_split.
+    files[1].truncate(60);
+    let text = program(&trace(&files), Options::default()).unwrap_err();
+    assert!(text.contains("t-0001.bin, rank 1, byte "), "{text}");
+    let truncated = Options { truncated: true, ..Options::default() };
+    let caveats = program(&trace(&files), truncated).unwrap().caveats.incomplete.concat();
+    assert!(caveats.contains("the calls of ranks 0-1 are cut off"), "{caveats}");
+}
+
+#[test]
+fn counts_of_things_that_are_not_there_are_refused() {
+    let waits = call("Waitall", (20, 30), &[2]).array(&[2, 3]).status(0, 1, 2).status(0, 3, 4);
+    let ranges = call("Group_range_incl", (31, 32), &[3, 1, 4]).array(&[0, 3, 2]);
+    let file = rank(vec![waits, ranges]);
+    let sizes = [0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    let (array, statuses, rows) =
+        ([0, 0, 0, 2, 0, 0, 0, 2], [0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 3]);
+    for (count, skipped) in [(&sizes[..], 0), (&array, 4), (&statuses, 0), (&rows, 0), (&rows, 4)] {
+        let at = file.windows(count.len()).position(|bytes| bytes == count).unwrap() + skipped;
+        let mut mangled = file.clone();
+        mangled[at] = 0x7f;
+        let text = program(&trace(&[mangled]), Options::default()).unwrap_err();
+        assert!(text.contains(&format!("byte {at}: an array claims")), "{text}");
+    }
+    let mut sources = trace(&[file]);
+    sources.attach("t.meta", b"numprocs=1048576\nfileprefix=t\n".as_slice());
+    let text = opened(&sources, |_| Ok(())).unwrap_err();
+    assert!(text.contains("`t.meta` has 1048576 ranks, of which 1 have files; at most 4096 are read then"), "{text}");
+    // A group of all ranks but one for every thirty bytes.
+    let of_all = [call("Comm_group", (20, 21), &[WORLD, 3])];
+    let groups = (0..30_000).map(|at| call("Group_excl", (22, 23), &[3, 1, 4 + at]).array(&[0]));
+    let of_rank = rank(of_all.into_iter().chain(groups).collect());
+    let ranks: Vec<Vec<u8>> = (0..500).map(|_| rank(Vec::new())).collect();
+    let text = program(&trace(&[vec![of_rank], ranks].concat()), Options::default()).unwrap_err();
+    assert!(text.contains("groups of the files have more than"), "{text}");
+}
+
+#[test]
+fn a_small_file_that_expands_to_another_format_is_not_read_whole() {
+    // 300 MiB of zeros, of which eight bytes are read.
+    let sources = trace(&[zstd::encode_all(&[0; 1 << 20][..], 1).unwrap().repeat(300)]);
+    let text = program(&sources, Options::default()).unwrap_err();
+    assert!(text.contains("byte 0: the file does not begin with ff aa dd"), "{text}");
 }
 
 #[test]

@@ -13,7 +13,6 @@ const LIBRARY: [u8; 3] = [3, 0, 2];
 /// Possible sizes of chunks \[B\].
 const CHUNKS: std::ops::RangeInclusive<u64> = 256 << 10..=16 << 20;
 /// Storage in plain files, and files that are not compressed.
-const POSIX: u8 = 1;
 const PLAIN: u8 = 1;
 /// Property with the meaning of the times, in archives written here.
 const CLOCK: &[u8] = b"HAYASE::CLOCK";
@@ -67,27 +66,21 @@ impl Anchor {
                 return fault(at, format!("chunks of {size} bytes, and {least} to {most} are expected"));
             }
         }
-        let at = from.at();
-        match from.byte()? {
-            POSIX => {}
-            2 => {
-                return unsupported(
-                    at,
-                    "the archive is stored in SION containers; plain files (posix) are read".into(),
-                );
+        for (how, library, setting) in [
+            ("stored in SION containers", "SIONlib", "SCOREP_TRACING_USE_SION"),
+            ("compressed with zlib by OTF2", "zlib", "SCOREP_TRACING_COMPRESS"),
+        ] {
+            let at = from.at();
+            match from.byte()? {
+                PLAIN => {}
+                2 => {
+                    let way =
+                        format!("copy it with an OTF2 library that has {library}, whose Python package writes them");
+                    let what = format!("the archive is {how}, and plain files are read");
+                    return unsupported(at, format!("{what}: {way}, or record with {setting}=false"));
+                }
+                other => return fault(at, format!("{other} is no storage and no compression; 1 (plain) is expected")),
             }
-            other => return fault(at, format!("{other} is no storage; 1 (posix) is expected")),
-        }
-        let at = from.at();
-        match from.byte()? {
-            PLAIN => {}
-            2 => {
-                return unsupported(
-                    at,
-                    "the files are compressed with zlib; archives without compression are read".into(),
-                );
-            }
-            other => return fault(at, format!("{other} is no compression; 1 (none) is expected")),
         }
         let (locations, records) = (from.whole(8)?, from.whole(8)?);
         for _machine_creator_description in 0..3 {
@@ -121,7 +114,7 @@ impl Anchor {
         out.extend(LIBRARY);
         out.extend(self.events.to_le_bytes());
         out.extend(self.definitions.to_le_bytes());
-        out.extend([POSIX, PLAIN]);
+        out.extend([PLAIN, PLAIN]);
         out.extend(self.locations.to_le_bytes());
         out.extend(self.records.to_le_bytes());
         out.push(0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::clock::{GlobalClock, LocationClock};
 use super::file::{Record, Records};
@@ -206,6 +206,10 @@ impl Definitions {
                     return fault(group.at, format!("a group has rank {wrong}, and there are {ranks}"));
                 }
                 let members: Arc<[u32]> = group.members.iter().map(|&rank| rank as u32).collect();
+                let mut seen = FxHashSet::default();
+                if let Some(rank) = members.iter().find(|&&rank| !seen.insert(rank)) {
+                    return fault(group.at, format!("a group has rank {rank} twice, and once is expected"));
+                }
                 known.insert(number, Arc::clone(&members));
                 Ok(members)
             };

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call::{RegionKind, kind_of, site_of};
 use super::definitions::{Definitions, LocalDefinitions, Members, NUMBER, Region, USER};
 use super::file::{Record, Records};
+use super::joint::{Joints, Kind};
 use super::layout::{UNDEFINED, events as known};
 use super::sizes;
 use crate::trace::calls::{
@@ -12,7 +13,7 @@ use crate::trace::calls::{
 };
 use crate::trace::fault::{Fault, fault};
 
-/// Largest number of blocks that are made up for all gatherv and scatterv of an archive.
+/// Largest number of blocks that are made up for all alltoallv of an archive. Those of later ones are equal.
 const MOST_BLOCKS: u64 = 1 << 26;
 
 /// A record within a region of MPI: kind, offset in the file, and fields.
@@ -109,6 +110,7 @@ pub(super) struct RankEvents<'a, C> {
     pub calls: &'a mut C,
     /// Meaning of the times.
     pub clock: Clock,
+    pub joints: &'a Joints,
     /// Number of blocks made up so far.
     pub made_up: &'a mut u64,
     pub state: State,
@@ -125,6 +127,8 @@ pub(super) struct State {
     open: FxHashMap<u64, u64>,
     made: u64,
     comms: FxHashSet<u64>,
+    /// Number of collectives so far whose blocks have different sizes.
+    unequal: FxHashMap<Kind, usize>,
     sites: FxHashMap<(u64, u64, u64), u32>,
     regions: FxHashMap<u64, u32>,
     /// Time of the last event \[ns\], and processor time that the next one carries \[ns\].
@@ -452,15 +456,32 @@ impl<C: Calls> RankEvents<'_, C> {
         let me = self.rank_in(comm);
         // A root of 32 bits below the undefined one is the rank itself.
         let root = if root == u64::from(u32::MAX) - 1 { me } else { root };
-        if matches!(call.blocking(), Call::Gatherv | Call::Scatterv) && root == me {
-            *self.made_up += ranks;
-            if *self.made_up > MOST_BLOCKS {
-                let what = "too many gatherv and scatterv of too many ranks";
-                return Err(Fault { code: "too-large", at: part.at, what: what.into() });
-            }
+        if matches!(self.members(comm), Some(Members::Ranks(_, Some(_)))) {
+            // Operations between two groups are not replayed. A communicator made of both takes its recorded time.
+            let call = if call.kind() == CallKind::Communicator { Call::Opaque } else { call };
+            return Ok(Event { call, bytes: sent, bytes2: received, flags: event.flags.and(Flags::INTER), ..event });
         }
-        sizes::set(&mut event, ranks, me, root, [sent, received]);
+        let kind = (self.local.comms.global(comm), operation, has_request);
+        let joint = if sizes::has_own_blocks(operation) { self.joint(kind, &event) } else { Vec::new() };
+        // Only the root knows the blocks of the others.
+        let all = if sizes::is_rooted(call) && root != me { &[] } else { &joint[..] };
+        sizes::set(&mut event, ranks, root, [sent, received], all);
         Ok(event)
+    }
+
+    /// Returns the sums of all members of a communicator in its next collective of a kind. Returns nothing if they are
+    /// not known, or make up too many blocks.
+    fn joint(&mut self, kind: Kind, event: &Event) -> Vec<sizes::Sums> {
+        let next = self.state.unequal.entry(kind).or_default();
+        let at = std::mem::replace(next, *next + 1);
+        let joint = match self.definitions.comms.get(&kind.0) {
+            Some(Members::Ranks(ranks, _)) => self.joints.sums(kind, at, ranks.iter().copied()),
+            Some(Members::World) => self.joints.sums(kind, at, 0..self.definitions.ranks.len() as u32),
+            _ => Vec::new(),
+        };
+        let is_matrix = matches!(event.call.blocking(), Call::Alltoallv | Call::Alltoallw);
+        *self.made_up += if is_matrix { joint.len() as u64 } else { 0 };
+        if is_matrix && *self.made_up > MOST_BLOCKS { Vec::new() } else { joint }
     }
 
     fn members(&self, comm: u64) -> Option<&Members> {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::EXTENSION;
 use super::anchor::Anchor;
 use super::definitions::{Definitions, LocalDefinitions, THREAD};
-use super::file::Records;
+use super::file::{CHUNK, Records};
+use super::joint::Joints;
 use super::layout::{definitions as known, events, local};
 use super::rank::{Completions, RankEvents, State};
 use crate::diagnostic::Diagnostic;
@@ -40,7 +41,7 @@ pub fn files(path: &str, open: &Open<'_>) -> Result<Vec<String>, Vec<Diagnostic>
 fn opened(path: &str, open: &Open<'_>) -> Result<(Anchor, Definitions), Diagnostic> {
     let mut input = open(path)?;
     let name = input.name().to_owned();
-    let bytes = input.read_whole(LARGEST_ANCHOR)?;
+    let bytes = input.read_whole_of(&[CHUNK], LARGEST_ANCHOR)?;
     let anchor = Anchor::read(&bytes).map_err(|wrong| wrong.of(&name, ""))?;
     let input = open(&format!("{}.def", stem(path)))?;
     let mut records = Records::new(input, anchor.definitions, false, known::of);
@@ -55,8 +56,8 @@ fn opened(path: &str, open: &Open<'_>) -> Result<(Anchor, Definitions), Diagnost
 
 /// Reads an archive; `path` is its anchor, next to which the other files are searched.
 ///
-/// Cost: proportional to the files, which are read twice; memory: a chunk, and the receives and non-blocking
-/// collectives of one location.
+/// Cost: proportional to the files, which are read three times; memory: a chunk, the receives and non-blocking
+/// collectives of one location, and the sums of the collectives whose blocks have different sizes.
 ///
 /// # Errors
 /// Mistakes of the files, with rank or location and byte; files that are missing.
@@ -78,20 +79,26 @@ fn read_all(path: &str, open: &Open<'_>, calls: &mut impl Calls) -> Result<(), D
     let ranks = definitions.ranks.len() as u32;
     let mut by_location = BTreeMap::new();
     let (mut made_up, mut records_of_mpi, mut locals) = (0, 0, [None, None]);
+    let local_of = |location: u64| local_definitions(&format!("{stem}/{location}.def"), open, anchor.definitions);
+    let of_rank = |wrong: Fault, records: &Records, rank: u32| wrong.of(records.name(), &format!(", rank {rank}"));
+    let mut joints = Joints::default();
+    for (rank, &location) in (0..).zip(&definitions.ranks) {
+        let (local, mut records) = (local_of(location)?.unwrap_or_default(), file_of(location)?);
+        joints.add(rank, &local, &mut records).map_err(|wrong| of_rank(wrong, &records, rank))?;
+    }
     for (rank, &location) in (0..).zip(&definitions.ranks) {
         if let Some(other) = by_location.insert(location, rank) {
             let what = format!("ranks {other} and {rank} of `{path}` are both location {location}");
             return Err(Diagnostic::new("repeated-rank", what));
         }
-        let local = local_definitions(&format!("{stem}/{location}.def"), open, anchor.definitions)?;
+        let local = local_of(location)?;
         locals[usize::from(local.is_some())].get_or_insert(location);
         if let [Some(without), Some(with)] = locals {
             let what = format!("there is no file `{stem}/{without}.def`, and location {with} has one");
             return Err(Diagnostic::new("missing-file", what).help("it may correct the clock of the location"));
         }
         let mut records = file_of(location)?;
-        let of_rank = |wrong: Fault, records: &Records| wrong.of(records.name(), &format!(", rank {rank}"));
-        let completions = Completions::read(&mut records).map_err(|wrong| of_rank(wrong, &records))?;
+        let completions = Completions::read(&mut records).map_err(|wrong| of_rank(wrong, &records, rank))?;
         records_of_mpi += completions.records;
         let mut records = file_of(location)?;
         let events = RankEvents {
@@ -101,10 +108,11 @@ fn read_all(path: &str, open: &Open<'_>, calls: &mut impl Calls) -> Result<(), D
             completions,
             calls: &mut *calls,
             clock,
+            joints: &joints,
             made_up: &mut made_up,
             state: State::default(),
         };
-        events.read(&mut records, ranks).map_err(|wrong| of_rank(wrong, &records))?;
+        events.read(&mut records, ranks).map_err(|wrong| of_rank(wrong, &records, rank))?;
     }
     // Other threads may compute, and not communicate.
     let is_other = |number: &u64, known: &super::definitions::Location| {
@@ -112,8 +120,8 @@ fn read_all(path: &str, open: &Open<'_>, calls: &mut impl Calls) -> Result<(), D
     };
     for (&location, _) in definitions.locations.iter().filter(|(number, known)| is_other(number, known)) {
         let mut records = file_of(location)?;
-        let of_location = |wrong: Fault, records: &Records| wrong.of(records.name(), &format!(", location {location}"));
-        let found = Completions::read(&mut records).map_err(|wrong| of_location(wrong, &records))?;
+        let found = Completions::read(&mut records)
+            .map_err(|wrong| wrong.of(records.name(), &format!(", location {location}")))?;
         if found.records > 0 {
             let what = format!("`{}` has {} records of MPI, and is no first thread", records.name(), found.records);
             let help = "programs whose threads all communicate are read from recordings of Hayase (.hyt)";

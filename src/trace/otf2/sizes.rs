@@ -15,6 +15,14 @@
 //!
 //! An operation in place leaves the own block out, so that n - 1 stands for n.
 //!
+//! The sums s and r of all ranks together give the blocks of gatherv, scatterv, allgatherv and reduce-scatter. Of those
+//! of alltoallv only the sums are known. Rank i sends rank j the share r_j of its sum,
+//!
+//! ```text
+//! s_i r_j / (r_0 + r_1 + ...)
+//! ```
+//! rounded so that the blocks of a rank add up to its sum. If a member does not call the operation, blocks are equal.
+//!
 //! Source: the tests of the MPI adapter of Score-P (`test_mpi_coll_bytes`).
 
 use crate::trace::calls::{Call, CallKind, Event};
@@ -65,13 +73,24 @@ pub(super) fn operation_of(call: Call) -> Option<u64> {
 }
 
 /// Returns true if an operation has a root.
-fn is_rooted(call: Call) -> bool {
+pub(super) fn is_rooted(call: Call) -> bool {
     use Call::{Bcast, Gather, Gatherv, Reduce, Scatter, Scatterv};
     matches!(call.blocking(), Bcast | Reduce | Gather | Gatherv | Scatter | Scatterv)
 }
 
-/// Sets root and sizes of a collective call from the bytes that rank `me` of `ranks` sent and received.
-pub(super) fn set(event: &mut Event, ranks: u64, me: u64, root: u64, [sent, received]: [u64; 2]) {
+/// Bytes that a rank sent and received.
+pub(super) type Sums = [u64; 2];
+
+/// Returns true if the blocks of an operation may have different sizes, so that the sums of all ranks matter.
+pub(super) fn has_own_blocks(operation: u64) -> bool {
+    use Call::{Allgatherv, Alltoallv, Alltoallw, Gatherv, ReduceScatter, Scatterv};
+    let call = OPERATIONS.get(operation as usize);
+    matches!(call, Some(Allgatherv | Alltoallv | Alltoallw | Gatherv | ReduceScatter | Scatterv))
+}
+
+/// Sets root and sizes of a collective call from the bytes that one of `ranks` ranks sent and received. `all` has the
+/// sums of all ranks, if they are known and matter.
+pub(super) fn set(event: &mut Event, ranks: u64, root: u64, [sent, received]: Sums, all: &[Sums]) {
     let n = ranks.max(1);
     // Block of n or, in place, n - 1 blocks.
     let block = |sum: u64| match (sum % n, n) {
@@ -83,38 +102,51 @@ pub(super) fn set(event: &mut Event, ranks: u64, me: u64, root: u64, [sent, rece
     if is_rooted(event.call) {
         event.peer = i32::try_from(root).unwrap_or(Event::NOBODY);
     }
-    // Blocks of one size for the others: only their sum is known.
-    let others = |own: u64, sum: u64| {
-        let mut blocks = vec![sum.saturating_sub(own) / (n - 1).max(1); n as usize];
-        if let Some(block) = blocks.get_mut(me as usize) {
-            *block = own;
-        }
-        blocks
-    };
-    let is_root = root == me;
+    let (of_sent, of_received) = (all.iter().map(|sums| sums[0]), all.iter().map(|sums| sums[1]));
     match event.call.blocking() {
         Call::Bcast | Call::Scatter => event.bytes = first(received, sent),
         Call::Reduce | Call::Gather => event.bytes = first(sent, received),
         Call::Allreduce | Call::Allgather | Call::Alltoall | Call::ReduceScatterBlock => event.bytes = block(sent),
         Call::Gatherv => {
             event.bytes = sent;
-            if is_root {
-                event.counts2 = others(sent, received);
-            }
+            event.counts2 = of_sent.collect();
         }
         Call::Scatterv => {
             event.bytes2 = received;
-            if is_root {
-                event.counts = others(received, sent);
-            }
+            event.counts = of_received.collect();
         }
-        Call::Allgatherv => event.bytes = received / n,
-        Call::Alltoallv | Call::Alltoallw => event.bytes2 = sent,
-        Call::ReduceScatter => event.bytes = sent / n,
+        Call::Allgatherv => {
+            event.bytes = received / n;
+            event.counts2 = of_sent.map(block).collect();
+        }
+        Call::Alltoallv | Call::Alltoallw => {
+            event.bytes2 = sent;
+            event.counts = shares(sent, of_received);
+        }
+        Call::ReduceScatter => {
+            event.bytes = sent / n;
+            event.counts = of_received.map(block).collect();
+        }
         Call::Scan => event.bytes = sent.saturating_add(received) / (n + 1),
         Call::Exscan => event.bytes = sent.saturating_add(received) / (n - 1).max(1),
         _ => {}
     }
+}
+
+/// Divides bytes in proportion to `weights`. Returns nothing if these are equal, as blocks without sizes are.
+pub(super) fn shares(bytes: u64, weights: impl Iterator<Item = u64> + Clone) -> Vec<u64> {
+    if weights.clone().min() == weights.clone().max() {
+        return Vec::new();
+    }
+    let all: u128 = weights.clone().map(u128::from).sum();
+    // Bytes of all blocks up to the present one are rounded, so that the blocks add up.
+    let (mut before, mut passed) = (0_u128, 0_u64);
+    let share = |weight: u64| {
+        before += u128::from(weight);
+        let up_to = u64::try_from(u128::from(bytes).saturating_mul(before) / all).unwrap_or(bytes).min(bytes);
+        up_to - std::mem::replace(&mut passed, up_to)
+    };
+    weights.map(share).collect()
 }
 
 /// Returns the bytes that rank `me` of `ranks` sends and receives in a collective call.

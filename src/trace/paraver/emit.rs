@@ -1,6 +1,6 @@
 //! Calls of a task with their messages, in the order of their times.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
@@ -23,8 +23,8 @@ pub(super) struct Emitter<'a> {
     world: Vec<u32>,
     joints: &'a Joints,
     messages: &'a [Message],
-    /// Messages with an end at each task: time of the call, end, message.
-    ends: Vec<Vec<(u64, End, usize)>>,
+    /// Ends of messages by task and time: twice the number of the message, and one more at its receiver.
+    ends: Vec<usize>,
 }
 
 /// State of a task.
@@ -33,20 +33,29 @@ struct State {
     /// Requests made so far.
     requests: u64,
     /// Requests of sends and collectives that no call has completed, oldest first.
-    open: Vec<u64>,
+    open: VecDeque<u64>,
     /// Receives under way: time of their completion, request.
-    receives: Vec<(u64, u64)>,
+    receives: BTreeSet<(u64, u64)>,
     /// Collectives so far, by communicator.
     collectives: FxHashMap<u64, usize>,
 }
 
-/// Ends of messages with their numbers, by call.
-type MessagesByCall = BTreeMap<usize, Vec<(End, usize)>>;
+/// Ends of messages: call, end and number, by call.
+type MessagesByCall = Vec<(usize, End, usize)>;
 
 impl State {
     fn request(&mut self) -> u64 {
         self.requests += 1;
         self.requests
+    }
+}
+
+/// Returns task, time, kind and message of an end.
+fn end_of(messages: &[Message], end: usize) -> (u32, u64, End, usize) {
+    let Message { from, to, sent, received, .. } = messages[end / 2];
+    match end % 2 {
+        0 => (from, sent, End::Sends, end / 2),
+        _ => (to, received, End::Receives, end / 2),
     }
 }
 
@@ -57,17 +66,13 @@ impl<'a> Emitter<'a> {
         joints: &'a Joints,
         messages: &'a [Message],
     ) -> Self {
-        let mut ends: Vec<Vec<(u64, End, usize)>> = vec![Vec::new(); tasks as usize];
-        for (at, message) in messages.iter().enumerate() {
-            ends[message.from as usize].push((message.sent, End::Sends, at));
-            ends[message.to as usize].push((message.received, End::Receives, at));
-        }
-        ends.iter_mut().for_each(|ends| ends.sort_unstable());
+        let mut ends: Vec<usize> = (0..2 * messages.len()).collect();
+        ends.sort_unstable_by_key(|&end| end_of(messages, end));
         Self { tasks, communicators, world: (0..tasks).collect(), joints, messages, ends }
     }
 
     /// Passes on the calls of a task. An error has its line.
-    pub fn task(&mut self, me: u32, task: Task, calls: &mut impl Calls) -> Result<(), (u64, ItemError)> {
+    pub fn task(&self, me: u32, task: Task, calls: &mut impl Calls) -> Result<(), (u64, ItemError)> {
         let at = |line: u64| move |wrong: ItemError| (line, wrong);
         let header = Header::new(me, self.tasks);
         calls.item(me, 0, Item::Header(&header)).map_err(at(0))?;
@@ -92,8 +97,9 @@ impl<'a> Emitter<'a> {
         let (mut events, mut whole) = (0, false);
         for call in sorted {
             let called = &all[call];
-            let ends = of_calls.get(&call).map_or(&[][..], Vec::as_slice);
-            for mut event in self.events(me, called, ends, &mut state) {
+            let first = of_calls.partition_point(|&(of, ..)| of < call);
+            let ends = of_calls[first..].partition_point(|&(of, ..)| of == call);
+            for mut event in self.events(me, called, &of_calls[first..first + ends], &mut state) {
                 event.thread = called.thread;
                 event.comm = indices.get(&called.comm).copied().unwrap_or(0);
                 calls.item(me, called.line, Item::Event(&event)).map_err(at(called.line))?;
@@ -108,13 +114,15 @@ impl<'a> Emitter<'a> {
     }
 
     /// Returns all calls, with those of messages outside of calls, and the messages of each.
-    fn with_messages(&mut self, me: u32, mut all: Vec<Called>) -> (Vec<Called>, MessagesByCall) {
+    fn with_messages(&self, me: u32, mut all: Vec<Called>) -> (Vec<Called>, MessagesByCall) {
         let recorded = all.len();
-        let mut of_calls: BTreeMap<usize, Vec<(End, usize)>> = BTreeMap::new();
+        let mut of_calls = MessagesByCall::new();
         // By begin: calls of a thread do not overlap.
         let mut by_begin: Vec<usize> = (0..recorded).collect();
         by_begin.sort_by_key(|&call| all[call].begin);
-        for &(time, end, message) in &std::mem::take(&mut self.ends[me as usize]) {
+        let first = self.ends.partition_point(|&end| end_of(self.messages, end).0 < me);
+        let ends = self.ends[first..].iter().map(|&end| end_of(self.messages, end));
+        for (_, time, end, message) in ends.take_while(|end| end.0 == me) {
             let after = by_begin.partition_point(|&call| all[call].begin <= time);
             let fits = |&&call: &&usize| {
                 let Called { call, end: last, .. } = &all[call];
@@ -138,13 +146,14 @@ impl<'a> Emitter<'a> {
                 all.push(Called { call, thread: 0, begin: time, end, line, sent, received, is_root, comm });
                 all.len() - 1
             });
-            of_calls.entry(call).or_default().push((end, message));
+            of_calls.push((call, end, message));
         }
+        of_calls.sort_by_key(|&(call, ..)| call);
         (all, of_calls)
     }
 
     /// Returns the events of a call.
-    fn events(&self, me: u32, called: &Called, ends: &[(End, usize)], state: &mut State) -> Vec<Event> {
+    fn events(&self, me: u32, called: &Called, ends: &[(usize, End, usize)], state: &mut State) -> Vec<Event> {
         let new = |call| Event::new(call, called.begin, called.end);
         let message = |call: Call, end: End, message: usize| {
             let Message { from, to, bytes, tag, .. } = self.messages[message];
@@ -154,7 +163,7 @@ impl<'a> Emitter<'a> {
         match called.call.kind() {
             CallKind::Sendrecv => {
                 let mut event = Event { peer: Event::PROC_NULL, peer2: Event::PROC_NULL, ..new(called.call) };
-                for &(end, at) in ends {
+                for &(_, end, at) in ends {
                     let Event { peer, tag, bytes, .. } = message(called.call, end, at);
                     match end {
                         End::Sends => (event.peer, event.tag, event.bytes) = (peer, tag, bytes),
@@ -165,7 +174,7 @@ impl<'a> Emitter<'a> {
             }
             CallKind::Send | CallKind::Recv | CallKind::Isend | CallKind::Irecv | CallKind::Start => {
                 let starts = called.call.kind() == CallKind::Start;
-                let one = |state: &mut State, &(end, at): &(End, usize)| {
+                let one = |state: &mut State, &(_, end, at): &(usize, End, usize)| {
                     let call = match end {
                         _ if !starts => called.call,
                         End::Sends => Call::Isend,
@@ -176,8 +185,8 @@ impl<'a> Emitter<'a> {
                         let request = state.request();
                         event.requests = vec![request];
                         match end {
-                            End::Sends => state.open.push(request),
-                            End::Receives => state.receives.push((self.messages[at].arrived, request)),
+                            End::Sends => state.open.push_back(request),
+                            End::Receives => drop(state.receives.insert((self.messages[at].arrived, request))),
                         }
                     }
                     event
@@ -195,14 +204,14 @@ impl<'a> Emitter<'a> {
             }
             CallKind::Wait | CallKind::WaitAny | CallKind::Test => {
                 let mut event = new(called.call);
-                let is_done = |time: u64| (called.begin..=called.end).contains(&time);
-                let done = state.receives.extract_if(.., |(time, _)| is_done(*time)).map(|(_, request)| request);
-                event.requests = done.collect();
+                let done = state.receives.extract_if((called.begin, 0)..=(called.end, u64::MAX), |_| true);
+                event.requests = done.map(|(_, request)| request).collect();
+                event.requests.sort_unstable();
                 let is_test = called.call.kind() == CallKind::Test;
                 if called.call == Call::Waitall {
-                    event.requests.append(&mut state.open);
-                } else if event.requests.is_empty() && !is_test && !state.open.is_empty() {
-                    event.requests.push(state.open.remove(0));
+                    event.requests.extend(state.open.drain(..));
+                } else if event.requests.is_empty() && !is_test {
+                    event.requests.extend(state.open.pop_front());
                 }
                 vec![event]
             }
@@ -215,7 +224,7 @@ impl<'a> Emitter<'a> {
                 if called.call.makes_request() {
                     let request = state.request();
                     event.requests = vec![request];
-                    state.open.push(request);
+                    state.open.push_back(request);
                 }
                 vec![event]
             }

@@ -11,9 +11,11 @@ use crate::trace::calls::{Call, CallKind, Event};
 #[derive(Clone, Debug)]
 struct Joint {
     call: Call,
+    /// First task that calls it, and its root.
+    first: u32,
     root: Option<u32>,
-    /// Bytes sent and received by each task.
-    bytes: BTreeMap<u32, (u64, u64)>,
+    /// Bytes sent and received by each task, by task, if blocks have sizes of their own.
+    bytes: Vec<(u32, (u64, u64))>,
     /// Largest of the bytes sent, and of those received.
     largest: (u64, u64),
 }
@@ -33,20 +35,21 @@ impl Joints {
     ///
     /// # Errors
     /// Two tasks that call different operations, each with its line.
-    pub fn new(tasks: &[Task]) -> Result<Self, (u64, String)> {
+    pub fn new(tasks: &BTreeMap<u32, Task>) -> Result<Self, (u64, String)> {
         let mut joints = Self::default();
-        for (me, task) in (0..).zip(tasks) {
+        for (&me, task) in tasks {
             let mut next: FxHashMap<u64, usize> = FxHashMap::default();
             for called in task.calls.iter().filter(|called| is_collective(called.call)) {
                 let list = joints.of.entry(called.comm).or_default();
                 let at = next.entry(called.comm).or_default();
                 if *at == list.len() {
-                    list.push(Joint { call: called.call, root: None, bytes: BTreeMap::new(), largest: (0, 0) });
+                    let (first, root, bytes, largest) = (me, None, Vec::new(), (0, 0));
+                    list.push(Joint { call: called.call, first, root, bytes, largest });
                 }
                 let joint = &mut list[*at];
                 *at += 1;
                 if joint.call != called.call {
-                    let (first, name) = (joint.bytes.keys().next().copied().unwrap_or_default(), joint.call.name());
+                    let (first, name) = (joint.first, joint.call.name());
                     let message = format!(
                         "task {} calls {} on communicator {}, where task {} calls {name}",
                         me + 1,
@@ -59,7 +62,11 @@ impl Joints {
                 if called.is_root {
                     joint.root = Some(me);
                 }
-                joint.bytes.insert(me, (called.sent, called.received));
+                // Ranks need the sizes of the blocks of others.
+                let call = called.call.blocking();
+                if matches!(call, Call::Allgatherv | Call::Gatherv | Call::ReduceScatter | Call::Scatterv) {
+                    joint.bytes.push((me, (called.sent, called.received)));
+                }
                 let (sent, received) = joint.largest;
                 joint.largest = (sent.max(called.sent), received.max(called.received));
             }
@@ -71,7 +78,8 @@ impl Joints {
     pub fn fill(&self, called: &Called, at: usize, me: u32, members: &[u32], event: &mut Event) {
         let Some(joint) = self.of.get(&called.comm).and_then(|list| list.get(at)) else { return };
         let size = members.len().max(1) as u64;
-        let of = |member: &u32| joint.bytes.get(member).copied().unwrap_or_default();
+        let find = |member: &u32| joint.bytes.binary_search_by_key(member, |&(task, _)| task);
+        let of = |member: &u32| find(member).map_or((0, 0), |at| joint.bytes[at].1);
         let (sent, received) = joint.largest;
         let root = joint.root.and_then(|root| members.iter().position(|&member| member == root)).unwrap_or(0);
         let is_root = members.get(root) == Some(&me);
@@ -84,7 +92,7 @@ impl Joints {
             // Bytes sent are those to one member or to all, by version; those received are of all.
             Call::Alltoall => event.bytes = if received > 0 { received / size } else { sent },
             Call::ReduceScatterBlock => event.bytes = received,
-            Call::Alltoallv | Call::Alltoallw => event.bytes2 = of(&me).1,
+            Call::Alltoallv | Call::Alltoallw => event.bytes2 = called.received,
             Call::Gatherv => {
                 (event.bytes, event.peer) = (of(&me).0, root as i32);
                 if is_root {

@@ -64,15 +64,15 @@ pub(super) fn read(input: Input, truncated: bool, calls: &mut impl Calls) -> Res
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    let Some(Records { tasks, messages, .. }) = records else {
+    let Some(Records { tasks: recorded, messages, .. }) = records else {
         return Err(vec![Diagnostic::new("no-calls", format!("`{file}` holds no records"))]);
     };
     let at_line = |(line, message): (u64, String)| {
         vec![Diagnostic::new("unlike-groups", format!("{file}, line {line}: {message}"))]
     };
-    let joints = Joints::new(&tasks).map_err(at_line)?;
-    let mut emitter = Emitter::new(tasks.len() as u32, &communicators, &joints, &messages);
-    for (rank, task) in (0..).zip(tasks) {
+    let joints = Joints::new(&recorded).map_err(at_line)?;
+    let emitter = Emitter::new(tasks, &communicators, &joints, &messages);
+    for (rank, task) in recorded {
         let failed = |(line, wrong): (u64, super::calls::ItemError)| {
             vec![Diagnostic::new(wrong.code, format!("{file}, line {line}: task {}: {}", rank + 1, wrong.message))]
         };

@@ -10,6 +10,8 @@
 //!
 //! Source: *Paraver: trace format description*, BSC, 2001; Extrae, `src/merger/paraver/paraver_generator.c`.
 
+use std::collections::BTreeMap;
+
 use super::header::Header;
 use super::names::{COMMUNICATOR, Names, RECEIVED, ROOT, SENT, TYPES};
 use crate::diagnostic::Diagnostic;
@@ -54,7 +56,7 @@ pub(super) struct Task {
     pub calls: Vec<Called>,
     /// Threads with the last time of an event and the call under way: an index of the calls, or none if its
     /// time is computation.
-    threads: Vec<(u32, u64, Option<usize>)>,
+    threads: BTreeMap<u32, (u64, Option<usize>)>,
 }
 
 /// All records of a file.
@@ -62,14 +64,14 @@ pub(super) struct Task {
 pub(super) struct Records {
     header: Header,
     names: Names,
-    pub tasks: Vec<Task>,
+    /// Tasks that have records. A task that only the header counts takes no memory.
+    pub tasks: BTreeMap<u32, Task>,
     pub messages: Vec<Message>,
 }
 
 impl Records {
     pub fn new(header: Header) -> Self {
-        let tasks = vec![Task::default(); header.tasks as usize];
-        Self { header, names: Names::new(), tasks, messages: Vec::new() }
+        Self { header, names: Names::new(), tasks: BTreeMap::new(), messages: Vec::new() }
     }
 
     /// Takes a line.
@@ -77,7 +79,8 @@ impl Records {
         let mut fields = Fields { line, at: 0 };
         match fields.number("a kind of record")? {
             1 => {
-                self.object(&mut fields)?;
+                let (task, _) = self.object(&mut fields)?;
+                self.tasks.entry(task).or_default();
                 let (begin, end) = (self.time(&mut fields)?, self.time(&mut fields)?);
                 if end < begin {
                     return Err(fields.bad("bad-time", "the state ends before it begins".into()));
@@ -93,6 +96,9 @@ impl Records {
                 let bytes = fields.number("a size")?;
                 // Tags are written with 32 bits, whatever the sign.
                 let tag = (fields.number("a tag")? & 0x7fff_ffff) as i32;
+                for task in [from, to] {
+                    self.tasks.entry(task).or_default();
+                }
                 self.messages.push(Message { from, to, sent, received, arrived, bytes, tag, line: line.number });
                 Ok(())
             }
@@ -114,7 +120,8 @@ impl Records {
         };
         let thread = fields.number("a thread")?;
         let thread = thread.checked_sub(1).and_then(|thread| u32::try_from(thread).ok());
-        let thread = thread.ok_or_else(|| fields.bad("bad-number", "threads count from 1".into()))?;
+        let thread =
+            thread.ok_or_else(|| fields.bad("bad-number", format!("threads count from 1 to {}", 1_u64 << 32)))?;
         Ok((task as u32, thread))
     }
 
@@ -132,15 +139,9 @@ impl Records {
         let (task, thread) = self.object(fields)?;
         let time = self.time(fields)?;
         let line = fields.line.number;
-        let task = &mut self.tasks[task as usize];
-        let at = match task.threads.iter().position(|&(known, _, _)| known == thread) {
-            Some(at) => at,
-            None => {
-                task.threads.push((thread, 0, None));
-                task.threads.len() - 1
-            }
-        };
-        let (_, last, mut open) = task.threads[at];
+        let task = self.tasks.entry(task).or_default();
+        let of_thread = task.threads.entry(thread).or_default();
+        let (last, mut open) = *of_thread;
         if time < last {
             let before = last / self.header.unit;
             return Err(fields.bad("bad-time", format!("the clock runs backwards: the event before was at {before}")));
@@ -175,7 +176,7 @@ impl Records {
                 }
             }
         }
-        task.threads[at] = (thread, time, open);
+        *of_thread = (time, open);
         Ok(())
     }
 }

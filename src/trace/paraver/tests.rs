@@ -192,6 +192,42 @@ fn a_mistake_names_its_line() {
 }
 
 #[test]
+fn threads_are_found_in_time_that_does_not_grow_with_their_number() {
+    let mut text = Text::new(1);
+    let last = 200_000;
+    for thread in (1..=last).rev() {
+        writeln!(text.0, "2:1:1:1:{thread}:100:50000001:{SEND}").unwrap();
+    }
+    (1..=last).for_each(|thread| writeln!(text.0, "2:1:1:1:{thread}:200:50000001:0").unwrap());
+    let tally = tally(&text.finish(1));
+    assert_eq!(tally.threads, last);
+    assert_eq!(tally.calls[&crate::trace::calls::Call::Send].time, Time::from_ps(f64::from(last) * 100e3));
+}
+
+#[test]
+fn counts_of_things_that_are_not_there_are_refused() {
+    let header = |tasks: u32, entries: u32| {
+        let list = vec!["1:1"; entries as usize].join(",");
+        format!("#Paraver (10/04/2013 at 14:27):100000_ns:1({tasks}):1:{tasks}({list}),1\n")
+    };
+    let state = "1:1:1:1:1:0:100000:1\n";
+    for (text, message) in [
+        (header(2_147_483_648, 1) + state, "a number of tasks is expected"),
+        (header(16_000_000, 1) + state, "the threads and the node of each of 16000000 tasks"),
+        // Tasks of which only the header knows take no memory.
+        (header(4_000_000, 4_000_000) + state, "has the calls of 1 of 4000000 ranks; rank 1 is missing"),
+        (
+            header(1, 1) + "c:1:1:1000000000:1\n" + state,
+            "a communicator has 1000000000 tasks by its own account, and 1",
+        ),
+        (header(1, 1) + "2:1:1:1:4294967297:5:50000001:1\n", "threads count from 1 to 4294967296"),
+    ] {
+        let error = program(&text).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
 fn tasks_that_disagree_about_a_collective_are_named() {
     let mut text = Text::new(2);
     text.collective(1, 100, BCAST, (8, 0, true));

@@ -16,10 +16,10 @@ const STEP: u64 = 4 << 20;
 const LARGEST_TEXT: u64 = 256 << 20;
 
 /// Decompressed size up to which any compressed file is read \[B\].
-const FREE_EXPANSION: u64 = 1 << 30;
+const FREE_EXPANSION: u64 = 256 << 20;
 /// Largest ratio of decompressed to compressed size beyond [`FREE_EXPANSION`]. The most repetitive schedules
-/// and traces stay below 300, while repetitions of a single byte reach 32,000.
-const MOST_EXPANSION: u64 = 5_000;
+/// and traces stay below 300, while repetitions of a single byte reach 1,030 (gzip) and 32,000 (zstd).
+const MOST_EXPANSION: u64 = 500;
 
 /// Most blanks and line ends in a row \[B\]: as many as the longest line of a trace.
 const MOST_BLANKS: u64 = 16 << 20;
@@ -51,10 +51,11 @@ impl<R: Read> Read for Decompressed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
         self.done += count as u64;
-        let most = self.compressed.load(Ordering::Relaxed).saturating_mul(MOST_EXPANSION).max(FREE_EXPANSION);
-        if self.done > most {
+        let (done, compressed) = (self.done, self.compressed.load(Ordering::Relaxed));
+        if done > compressed.saturating_mul(MOST_EXPANSION).max(FREE_EXPANSION) {
             return Err(io::Error::other(format!(
-                "it expands to more than {MOST_EXPANSION} times its size, as no file of use does"
+                "byte {done} of its content comes from the first {compressed} compressed bytes; at most \
+                 {MOST_EXPANSION} times as many are expected, as of any file of use"
             )));
         }
         if let Some(hook) = self.hook.as_ref().filter(|_| self.done >= self.told + STEP) {
@@ -107,9 +108,22 @@ impl Input {
     /// # Errors
     /// There are more bytes, they cannot be read, or memory does not hold them.
     pub fn read_whole(&mut self, most: u64) -> Result<Vec<u8>, Diagnostic> {
-        let mut bytes = Vec::new();
-        let read = self.bytes.by_ref().take(most + 1).read_to_end(&mut bytes);
-        read.map_err(|error| Self::failed(&self.name, &error))?;
+        self.read_whole_of(&[], most)
+    }
+
+    /// Reads all bytes, as [`read_whole`](Self::read_whole) does, of a file that begins with `magic`. Of any other
+    /// file it returns only as many.
+    ///
+    /// # Errors
+    /// Those of [`read_whole`](Self::read_whole).
+    pub fn read_whole_of(&mut self, magic: &[u8], most: u64) -> Result<Vec<u8>, Diagnostic> {
+        let (mut bytes, start) = (Vec::new(), magic.len() as u64);
+        for count in [start, most.saturating_sub(start) + 1] {
+            if magic.starts_with(&bytes) {
+                let read = self.bytes.by_ref().take(count).read_to_end(&mut bytes);
+                read.map_err(|error| Self::failed(&self.name, &error))?;
+            }
+        }
         if bytes.len() as u64 > most {
             let message = format!("`{}` is larger than {}", self.name, Bytes(most));
             return Err(
@@ -418,6 +432,29 @@ mod tests {
         let much = ["\n".repeat(most), "x".to_owned(), "\n".repeat(most)].concat();
         assert_eq!(read_with_hook(much.as_bytes()).1.unwrap(), 2 * most + 1);
         assert_eq!(read_with_hook(&zstd::encode_all(much.as_bytes(), 1).unwrap()).1.unwrap(), 2 * most + 1);
+    }
+
+    #[test]
+    fn a_small_file_that_expands_enormously_is_given_up() {
+        use std::io::Write;
+        let zeros = vec![0; 1 << 20];
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(&zeros).unwrap();
+        for part in [gzip.finish().unwrap(), zstd::encode_all(&zeros[..], 1).unwrap()] {
+            let most = FREE_EXPANSION as usize >> 20;
+            assert_eq!(read_with_hook(&part.repeat(most)).1.unwrap(), most << 20);
+            let error = read_with_hook(&part.repeat(most + 1)).1.unwrap_err().to_string();
+            assert!(error.contains("compressed bytes; at most 500 times as many are expected"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_begins_with_other_bytes_is_not_read_whole() {
+        let whole = |bytes: &[u8]| Input::from_bytes("x", bytes.to_vec()).read_whole_of(b"ab", 4);
+        assert_eq!(whole(b"abcd").unwrap(), b"abcd");
+        assert_eq!(whole(b"xbcdefgh").unwrap(), b"xb");
+        assert_eq!(whole(b"a").unwrap(), b"a");
+        assert_eq!(whole(b"abcde").unwrap_err().code, "too-large");
     }
 
     #[test]

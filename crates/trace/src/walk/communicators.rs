@@ -7,9 +7,6 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::Channel;
 use crate::{Communicator, Event, Flags, MessageEnd};
 
-/// Limit for the indices of communicators: a damaged stream can contain any.
-const MAX_COMMUNICATORS: usize = 1 << 24;
-
 /// Identity of a communicator of a run: the same at all its members, and no other's.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Identity {
@@ -61,8 +58,8 @@ fn hash(of: &impl Hash) -> u64 {
 pub struct Communicators {
     rank: u32,
     ranks: u32,
-    /// Communicators with the number of their identity; `None` if not in the stream.
-    table: Vec<Option<(u64, Communicator)>>,
+    /// Communicators with the number of their identity. In a map a false index costs nothing.
+    table: FxHashMap<u32, (u64, Communicator)>,
     naming: Identities,
 }
 
@@ -74,19 +71,12 @@ impl Communicators {
 
     /// Adds the communicator of this index.
     pub fn insert(&mut self, index: u32, communicator: &Communicator) {
-        let at = index as usize;
-        if at >= MAX_COMMUNICATORS {
-            return;
-        }
-        if self.table.len() <= at {
-            self.table.resize(at + 1, None);
-        }
         let number = self.naming.identity(communicator).number();
-        self.table[at] = Some((number, communicator.clone()));
+        self.table.insert(index, (number, communicator.clone()));
     }
 
     fn get(&self, index: u32) -> Option<&(u64, Communicator)> {
-        self.table.get(index as usize)?.as_ref()
+        self.table.get(&index)
     }
 
     /// Returns the rank in the world of `peer` in the communicator of a call; for an inter-communicator, in

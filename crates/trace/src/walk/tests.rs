@@ -197,7 +197,7 @@ fn ranks_of_a_communicator_are_those_of_the_world() {
     assert_eq!([world(0, plain, 3), world(0, plain, 4), world(0, plain, -1)], [Some(3), None, None]);
     assert_eq!([world(5, plain, 1), world(5, plain, 2), world(9, plain, 0)], [Some(0), None, None]);
     assert_eq!([world(6, Flags::INTER, 0), world(6, Flags::INTER, 1), world(6, plain, 0)], [Some(3), None, Some(2)]);
-    assert_eq!([communicators.size(0), communicators.size(5), communicators.size(9)], [4, 2, 4]);
+    assert_eq!([0, 5, 9, u32::MAX].map(|index| communicators.size(index)), [4, 2, 4, 1]);
     assert_eq!([communicators.id(0), communicators.id(5)], [0, 77]);
     let end = |sends, tag| MessageEnd { sends, peer: 1, tag, bytes: 0 };
     let channel = |end| communicators.channel(&on(5, plain), &end);

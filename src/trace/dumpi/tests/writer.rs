@@ -107,6 +107,11 @@ impl Call {
 
 /// Returns the file of a rank.
 pub(super) fn file(calls: &[Call]) -> Vec<u8> {
+    file_on(b"host", calls)
+}
+
+/// Returns the file of a rank on a host, whose name has four letters.
+pub(super) fn file_on(host: &[u8; 4], calls: &[Call]) -> Vec<u8> {
     let mut out = super::super::MAGIC.to_vec();
     out.extend([0, 0, 0, 5, 0, 0, 0, 7]);
     calls.iter().for_each(|call| call.write(&mut out));
@@ -116,7 +121,7 @@ pub(super) fn file(calls: &[Call]) -> Vec<u8> {
     out.extend([13, 0, 0]);
     out.extend(0_u64.to_be_bytes());
     out.extend([0, 4]);
-    out.extend(b"host");
+    out.extend(host);
     out.extend([0; 10]);
     let footer = out.len();
     out.extend(0xf007_fee7_u64.to_be_bytes());

@@ -53,9 +53,14 @@ fn what_expands_beyond_reason_is_not_expanded() {
     fs::write(desk.path().join("x.toml.zst"), compressed(b'x', 1500)).unwrap();
     let comments = zstd::encode_all("#\n".repeat(1 << 19).as_bytes(), 1).unwrap().repeat(1500);
     fs::write(desk.path().join("comments.csv.zst"), comments).unwrap();
-    for (typed, what) in
-        [("run x.toml.zst", "larger than"), ("run -t fabric.toml -p comments.csv.zst", "times its size")]
-    {
+    // A rank of a DUMPI trace, whose file is kept whole.
+    fs::write(desk.path().join("t-0000.bin.zst"), compressed(0, 1500)).unwrap();
+    fs::write(desk.path().join("t.meta"), "numprocs=1\n").unwrap();
+    for (typed, what) in [
+        ("run x.toml.zst", "larger than"),
+        ("run -t fabric.toml -p comments.csv.zst", "at most 500 times as many are expected"),
+        ("trace info t.meta", "byte 0: the file does not begin with ff aa dd"),
+    ] {
         let answer = answer(desk.path(), &words(typed), MEMORY);
         assert_eq!(answer.code, Some(2), "{typed}: {}", answer.stderr);
         assert!(answer.stderr.contains(what), "{typed}: {}", answer.stderr);
