@@ -176,11 +176,14 @@ struct Resolver {
     most: usize,
 }
 
-/// Returns all communicators of a run, those that each rank makes, and those that it has without a record.
+/// Communicators of a rank: those that it makes, and those that it has without a record.
+type OfRank = (Made, Told);
+
+/// Returns all communicators of a run, and those of each rank.
 ///
 /// # Errors
 /// Ranks that make different calls on one communicator, and more members than memory holds.
-pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<(Made, Told)>), String> {
+pub(super) fn resolve(steps: Vec<Steps>) -> Result<(Vec<Known>, Vec<OfRank>), String> {
     let count = steps.len() as u32;
     let bytes = steps.iter().fold(0, |sum: usize, steps| sum.saturating_add(steps.bytes));
     let most = bytes.saturating_mul(4).clamp(FREE_MEMBERS, MOST_MEMBERS);
