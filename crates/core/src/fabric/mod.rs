@@ -161,6 +161,16 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         let _ = (src, dst, route);
     }
 
+    /// Adds to each link the number of routes from and to these nodes that cross it ([`Family::route`]).
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        let mut route = Vec::new();
+        for &(src, dst) in ends.iter().filter(|(src, dst)| src != dst) {
+            route.clear();
+            self.route(src, dst, &mut route);
+            route.iter().for_each(|&link| counts[link] += 1);
+        }
+    }
+
     /// Returns the switches as points with coordinates, if they have coordinates.
     fn lattice(&self) -> Option<&dyn Lattice> {
         None
