@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::field::Field;
 use super::graph::{BETWEEN_GROUPS, Graph, NONE, PlaceLink, Target};
 use super::path::Path;
+use crate::fabric::PathEnd;
 use crate::ids::{LinkId, NodeId};
 use crate::units::Time;
 
@@ -201,6 +202,13 @@ impl Graph {
         mut pick: impl FnMut(u32) -> u32,
         mut visit: impl FnMut(LinkId),
     ) -> Option<u32> {
+        if let Some(paths) = self.by_family.as_ref().and_then(|family| family.shortest_paths()) {
+            let end = match target {
+                Target::Place(place) => PathEnd::Switch(place),
+                Target::Group(group) => PathEnd::Group(group),
+            };
+            return Some(paths.walk(from, end, &mut pick, &mut |links| links.iter().for_each(|&link| visit(link))));
+        }
         let ahead = self.ahead(target);
         let mut at = from;
         if let DistanceSource::Own(field) = &ahead.known
@@ -302,6 +310,8 @@ impl Graph {
 
     /// Returns true if there is a path from one node to another.
     pub fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        src == dst || self.distance(&self.ahead(Target::Place(self.home(dst).place)), self.home(src).place) != NONE
+        src == dst
+            || self.by_family.is_some()
+            || self.distance(&self.ahead(Target::Place(self.home(dst).place)), self.home(src).place) != NONE
     }
 }

@@ -9,7 +9,7 @@ use petgraph::visit::EdgeRef;
 
 use super::field::{Field, Width};
 use crate::diagnostic::Diagnostic;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Family};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
 /// Value for no link, no group or no path.
@@ -92,6 +92,8 @@ pub(super) struct Graph {
     pub width: Width,
     pub to_place: Vec<OnceLock<Field>>,
     pub to_group: Vec<OnceLock<Field>>,
+    /// Family that computes the shortest paths of the fabric, if there is one. Its switches are the places.
+    pub by_family: Option<Arc<dyn Family>>,
 }
 
 impl fmt::Debug for Graph {
@@ -203,6 +205,8 @@ impl Graph {
             width: Width::new(opened + u64::from(group_count), kept, most_ports),
             to_place: vertices.iter().map(|_| OnceLock::new()).collect(),
             to_group: (0..group_count).map(|_| OnceLock::new()).collect(),
+            by_family: Some(fabric.shared_family())
+                .filter(|family| family.shortest_paths().is_some() && !fabric.is_altered()),
             fabric: Arc::clone(fabric),
             vertices,
             out_starts,

@@ -1,10 +1,12 @@
 //! Dragonfly: groups of switches, joined pair by pair.
 
+mod shortest;
+
 use super::between::{Arrangement, CablesByPair, GlobalCableKeys, GlobalPorts};
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, CommonLinkValues, Direct, LinkValues, Links, PairHash, complete, pair, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, Fact, Family, Sketch};
+use crate::fabric::{Fabric, Fact, Family, ShortestPaths, Sketch};
 use crate::ids::{IdVec, LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
@@ -96,6 +98,8 @@ struct Dragonfly {
     inside: u32,
     /// Cables by pair of groups; `None` if a file leaves pairs without cables.
     by_pair: Option<CablesByPair>,
+    /// True if shortest paths are computed by arithmetic.
+    has_shortest_paths: bool,
 }
 
 impl Topology for DragonflySpec {
@@ -127,7 +131,9 @@ impl Topology for DragonflySpec {
         let groups = (0..a * g).map(|switch| switch / a).collect();
         let by_pair = CablesByPair::new(g, tier, &cables, |switch| switch / a);
         let inside = cables.iter().filter(|cable| cable.tier < tier).count() as u32 / g;
-        let family = Dragonfly { size, arrangement, groups, inside, ids: Links { nodes: p * a * g }, by_pair };
+        let ids = Links { nodes: p * a * g };
+        let mut family = Dragonfly { size, arrangement, groups, inside, ids, by_pair, has_shortest_paths: false };
+        family.has_shortest_paths = family.fits_shortest_paths();
         Ok(Direct { name, hosts: vec![p; (a * g) as usize], cables }.build(&links, family))
     }
 
@@ -405,7 +411,7 @@ impl Family for Dragonfly {
         route.push(self.ids.ejection(dst));
     }
 
-    /// Counts the pairs of a node and a switch together: only the cable between groups differs among them.
+    /// Counts the routes from a node to the nodes of a switch together: only their cables between groups differ.
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
         let Some(by_pair) = &self.by_pair else { return };
         let Size { p, a, .. } = self.size;
@@ -440,6 +446,10 @@ impl Family for Dragonfly {
                 route.iter().for_each(|&link| counts[link] += times);
             }
         }
+    }
+
+    fn shortest_paths(&self) -> Option<&dyn ShortestPaths> {
+        self.has_shortest_paths.then_some(self)
     }
 
     /// Orders local links before global ones: a packet changes its channel when it enters another group.
