@@ -5,8 +5,8 @@ use crate::ids::LinkId;
 /// End of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathEnd {
-    /// A switch, by its number.
-    Switch(u32),
+    /// A place where paths branch: a switch, by its number.
+    Place(u32),
     /// The first switch of this group that the path reaches.
     Group(u32),
 }

@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 use super::field::Field;
 use super::graph::{BETWEEN_GROUPS, Graph, NONE, PlaceLink, Target};
 use super::path::Path;
-use crate::fabric::PathEnd;
 use crate::ids::{LinkId, NodeId};
 use crate::units::Time;
 
@@ -203,11 +202,7 @@ impl Graph {
         mut visit: impl FnMut(LinkId),
     ) -> Option<u32> {
         if let Some(paths) = self.by_family.as_ref().and_then(|family| family.shortest_paths()) {
-            let end = match target {
-                Target::Place(place) => PathEnd::Switch(place),
-                Target::Group(group) => PathEnd::Group(group),
-            };
-            return Some(paths.walk(from, end, &mut pick, &mut |links| links.iter().for_each(|&link| visit(link))));
+            return Some(paths.walk(from, target, &mut pick, &mut |links| links.iter().for_each(|&link| visit(link))));
         }
         let ahead = self.ahead(target);
         let mut at = from;

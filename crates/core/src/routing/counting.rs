@@ -49,8 +49,8 @@ pub(super) struct LoadPart {
 }
 
 impl LoadPart {
-    /// Adds to the load of each link the amount, as often as it is counted: one after another, as if the routes were
-    /// added one by one, so that not even the last digit tells.
+    /// Adds the amount to the load of each link as often as it is counted. Amounts are added up one by one, so that
+    /// sums have the same last digits as sums over routes.
     fn add_counts(&mut self) {
         let mut order: Vec<(u32, LinkId)> = self.counts.iter_ids().map(|(link, &count)| (count, link)).collect();
         order.retain(|&(count, _)| count > 0);

@@ -9,6 +9,7 @@ use petgraph::visit::EdgeRef;
 
 use super::field::{Field, Width};
 use crate::diagnostic::Diagnostic;
+pub(super) use crate::fabric::PathEnd as Target;
 use crate::fabric::{Fabric, Family};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
@@ -48,13 +49,6 @@ pub(super) struct NodeConnection {
     /// Links from the node to the place and back; `NONE` if the node is that place itself.
     pub up: u32,
     pub down: u32,
-}
-
-/// Target of a path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Target {
-    Place(u32),
-    Group(u32),
 }
 
 /// Places of a fabric where paths branch, with the links between them.

@@ -147,76 +147,80 @@ struct Ugal {
     knowledge: Knowledge,
 }
 
+/// Buffers for the links of paths while one is chosen.
+#[derive(Default)]
+struct PathBuffers {
+    taken: PathLinks,
+    drawn: PathLinks,
+    /// Detour with the least weight of those drawn so far.
+    best: PathLinks,
+}
+
 /// Links of a path; stored inline up to the length of detours on most fabrics.
 type PathLinks = SmallVec<[LinkId; 12]>;
 
-/// Path drawn for a message, by the draws that lead to it: its links are listed only if it is taken.
-#[derive(Clone, Copy)]
-struct DrawnPath {
-    via: Option<Target>,
-    draws: Draws,
-    /// Number of links.
-    length: f64,
-    /// Most messages under way on its known links.
-    queue: f64,
-    /// True if it crosses a link that the message has crossed.
-    returns: bool,
-}
-
 impl Ugal {
-    /// Draws a path from one place to another, shortest or through an intermediate. Returns `None` if there is no
-    /// path.
-    #[inline]
+    /// Draws a path from one place to another, shortest or through an intermediate. Returns its length and
+    /// the most messages under way on its known links, or `None` if there is no path.
     fn draw(
         &self,
         (from, via, to): (u32, Option<Target>, u32),
-        behind: &[LinkId],
         draws: &mut Draws,
         under_way: &UnderWay,
-    ) -> Option<DrawnPath> {
-        let (before, knows_all) = (*draws, self.knowledge == Knowledge::Global);
-        let (mut length, mut queue, mut returns) = (0u32, 0, false);
+        links: &mut PathLinks,
+    ) -> Option<(f64, f64)> {
+        links.clear();
         let pick = |choices: u32| draws.below(choices.into()) as u32;
-        let reaches = self.detours.walk(&self.graph, (from, via, to), pick, |link| {
-            if knows_all || length == 0 {
-                queue = under_way[link].max(queue);
-            }
-            returns |= !behind.is_empty() && behind.contains(&link);
-            length += 1;
-        });
-        let (length, queue) = (f64::from(length), f64::from(queue));
-        reaches.then_some(DrawnPath { via, draws: before, length, queue, returns })
+        if !self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link)) {
+            return None;
+        }
+        let known = match self.knowledge {
+            Knowledge::Global => &links[..],
+            Knowledge::Local | Knowledge::Progressive => &links[..links.len().min(1)],
+        };
+        let most = known.iter().map(|&link| under_way[link]).max().unwrap_or_default();
+        Some((links.len() as f64, f64::from(most)))
     }
 
-    /// Chooses a path from one place to another and writes it to `taken`. Returns `true` if it is the shortest path
-    /// drawn. A detour that would cross a link `behind` the message again is rejected: it comes back to its start.
+    /// Chooses a path from one place to another. Returns `true` if it is the shortest path drawn. A detour
+    /// that would cross a link `behind` the message again is rejected: it comes back to its start.
     fn choose_path(
         &self,
         (from, to): (u32, u32),
         behind: &[LinkId],
         draws: &mut Draws,
         under_way: &UnderWay,
-        taken: &mut PathLinks,
+        PathBuffers { taken, drawn, best }: &mut PathBuffers,
     ) -> bool {
-        taken.clear();
-        let Some(shortest) = self.draw((from, None, to), &[], draws, under_way) else { return true };
-        let mut rival: Option<DrawnPath> = None;
-        let weight = |path: &DrawnPath| path.length * path.queue;
+        let Some((hops, queue)) = self.draw((from, None, to), draws, under_way, taken) else {
+            return true;
+        };
+        let mut rival: Option<f64> = None;
+        let mut least_queue = 0.0;
         for _ in 0..self.candidates {
             let Some(via) = self.detours.draw(from, to, draws) else { break };
             // A switch of one plane does not reach the switches of another.
-            let Some(drawn) = self.draw((from, Some(via), to), behind, draws, under_way) else { continue };
-            if !drawn.returns && rival.as_ref().is_none_or(|least| weight(&drawn) < weight(least)) {
-                rival = Some(drawn);
+            let Some((longer, other)) = self.draw((from, Some(via), to), draws, under_way, drawn) else {
+                continue;
+            };
+            if !behind.is_empty() && drawn.iter().any(|link| behind.contains(link)) {
+                continue;
+            }
+            let weight = longer * other;
+            if rival.is_none_or(|least| weight < least) {
+                rival = Some(weight);
+                std::mem::swap(drawn, best);
+                least_queue = other;
             }
         }
-        let is_minimal = rival.as_ref().is_none_or(|rival| match self.factor {
-            Some(factor) => shortest.queue <= factor * rival.queue + self.threshold,
-            None => weight(&shortest) <= weight(rival) + self.threshold,
-        });
-        let DrawnPath { via, mut draws, .. } = if is_minimal { shortest } else { rival.unwrap_or(shortest) };
-        let pick = |choices: u32| draws.below(choices.into()) as u32;
-        self.detours.walk(&self.graph, (from, via, to), pick, |link| taken.push(link));
+        let Some(weight) = rival else { return true };
+        let is_minimal = match self.factor {
+            Some(factor) => queue <= factor * least_queue + self.threshold,
+            None => hops * queue <= weight + self.threshold,
+        };
+        if !is_minimal {
+            std::mem::swap(taken, best);
+        }
         is_minimal
     }
 }
@@ -258,22 +262,22 @@ impl Choice for Ugal {
         if from.up != NONE {
             path.links.push(LinkId(from.up));
         }
-        let (mut draws, mut taken) = (self.hash.draws(start.key()), PathLinks::new());
+        let (mut draws, mut ways) = (self.hash.draws(start.key()), PathBuffers::default());
         let mut at = from.place;
         // The link into the network is on no path between places.
         let first = path.links.len();
         loop {
             let behind = &path.links[first..];
-            let minimal = self.choose_path((at, to.place), behind, &mut draws, under_way, &mut taken);
-            match self.chooses_again_at(minimal, (from.place, at, to.place), &taken) {
+            let minimal = self.choose_path((at, to.place), behind, &mut draws, under_way, &mut ways);
+            match self.chooses_again_at(minimal, (from.place, at, to.place), &ways.taken) {
                 Some(place) => {
-                    path.links.push(taken[0]);
+                    path.links.push(ways.taken[0]);
                     at = place;
                 }
                 None => break,
             }
         }
-        path.links.extend_from_slice(&taken);
+        path.links.extend_from_slice(&ways.taken);
         if to.down != NONE {
             path.links.push(LinkId(to.down));
         }
@@ -288,11 +292,11 @@ impl Choice for Ugal {
     ) -> bool {
         let mut again = false;
         packet_walk(&self.graph, (start, over), &mut path.links, |at, to, links| {
-            let (mut draws, mut taken) = (self.hash.draws(start.key()), PathLinks::new());
-            let minimal = self.choose_path((at, to), &[], &mut draws, under_way, &mut taken);
-            again = self.chooses_again_at(minimal, (self.graph.home(start.src).place, at, to), &taken).is_some();
-            let reaches = at == to || !taken.is_empty();
-            links.extend_from_slice(&taken);
+            let (mut draws, mut ways) = (self.hash.draws(start.key()), PathBuffers::default());
+            let minimal = self.choose_path((at, to), &[], &mut draws, under_way, &mut ways);
+            again = self.chooses_again_at(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
+            let reaches = at == to || !ways.taken.is_empty();
+            links.extend_from_slice(&ways.taken);
             reaches
         });
         again

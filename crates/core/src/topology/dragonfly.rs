@@ -98,7 +98,8 @@ struct Dragonfly {
     inside: u32,
     /// Cables by pair of groups; `None` if a file leaves pairs without cables.
     by_pair: Option<CablesByPair>,
-    /// True if shortest paths are computed by arithmetic.
+    /// True if shortest paths are computed by arithmetic: groups are complete graphs, and switches of a group and cables
+    /// between two groups have a bit each in 64.
     has_shortest_paths: bool,
 }
 
@@ -131,9 +132,10 @@ impl Topology for DragonflySpec {
         let groups = (0..a * g).map(|switch| switch / a).collect();
         let by_pair = CablesByPair::new(g, tier, &cables, |switch| switch / a);
         let inside = cables.iter().filter(|cable| cable.tier < tier).count() as u32 / g;
+        let fits = by_pair.as_ref().is_some_and(|by_pair| a.max(by_pair.most()) <= u64::BITS);
+        let has_shortest_paths = size.grid.is_none() && fits;
         let ids = Links { nodes: p * a * g };
-        let mut family = Dragonfly { size, arrangement, groups, inside, ids, by_pair, has_shortest_paths: false };
-        family.has_shortest_paths = family.fits_shortest_paths();
+        let family = Dragonfly { size, arrangement, groups, inside, ids, by_pair, has_shortest_paths };
         Ok(Direct { name, hosts: vec![p; (a * g) as usize], cables }.build(&links, family))
     }
 

@@ -5,16 +5,7 @@ use super::{Dragonfly, GlobalCable};
 use crate::fabric::{PathEnd, ShortestPaths};
 use crate::ids::LinkId;
 
-/// Largest number of switches in a group and of cables between two groups: one bit each.
-const MOST_BITS: u32 = u64::BITS;
-
 impl Dragonfly {
-    /// Returns true if all groups are complete graphs, and each pair of them has a cable.
-    pub(super) fn fits_shortest_paths(&self) -> bool {
-        let fits = self.by_pair.as_ref().is_some_and(|by_pair| by_pair.most() <= MOST_BITS);
-        self.size.grid.is_none() && self.size.a <= MOST_BITS && fits
-    }
-
     /// Returns one of the parallel links between two switches of a group.
     #[inline]
     fn local(&self, group: u32, from: u32, to: u32, parallel: u32) -> LinkId {
@@ -80,7 +71,7 @@ impl ShortestPaths for Dragonfly {
     fn walk(&self, from: u32, end: PathEnd, pick: &mut dyn FnMut(u32) -> u32, visit: &mut dyn FnMut(&[LinkId])) -> u32 {
         let mut choose = |choices: u32| if choices > 1 { pick(choices) } else { 0 };
         let (group, to) = match end {
-            PathEnd::Switch(to) => (self.groups[to as usize], Some(to)),
+            PathEnd::Place(to) => (self.groups[to as usize], Some(to)),
             PathEnd::Group(group) => (group, None),
         };
         let here = self.groups[from as usize];
