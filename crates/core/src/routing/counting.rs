@@ -49,7 +49,7 @@ pub(super) struct LoadPart {
 }
 
 impl LoadPart {
-    /// Adds the amount to the load of each link as often as it is counted. Amounts are added up one by one, so that
+    /// Adds the amount to the load of each link once for each of its routes. Amounts are added up one by one, so that
     /// sums have the same last digits as sums over routes.
     fn add_counts(&mut self) {
         let mut order: Vec<(u32, LinkId)> = self.counts.iter_ids().map(|(link, &count)| (count, link)).collect();

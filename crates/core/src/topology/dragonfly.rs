@@ -98,8 +98,8 @@ struct Dragonfly {
     inside: u32,
     /// Cables by pair of groups; `None` if a file leaves pairs without cables.
     by_pair: Option<CablesByPair>,
-    /// True if shortest paths are computed by arithmetic: groups are complete graphs, and switches of a group and cables
-    /// between two groups have a bit each in 64.
+    /// True if shortest paths are computed by arithmetic: groups are complete graphs, and the switches of a
+    /// group and the cables between two groups have a bit each in 64.
     has_shortest_paths: bool,
 }
 
