@@ -83,13 +83,19 @@ impl Mix {
     /// Returns 64 bits for a pair of keys.
     #[inline]
     pub fn two(self, a: u64, b: u64) -> u64 {
-        splitmix(self.one(a) ^ splitmix(b.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+        second(self.one(a), b)
+    }
+
+    /// Returns the numbers of [`Mix::two_below`] for this first key and 1, 2, 3 ... one after another.
+    #[inline]
+    pub fn draws(self, a: u64) -> Draws {
+        Draws { first: self.one(a), drawn: 0 }
     }
 
     /// Returns a uniform integer in `0..bound` for a pair of keys; the bias is below `bound / 2^64`.
     #[inline]
     pub fn two_below(self, a: u64, b: u64, bound: u64) -> u64 {
-        ((u128::from(self.two(a, b)) * u128::from(bound)) >> 64) as u64
+        below(self.two(a, b), bound)
     }
 
     /// Returns a uniform number in `[0, 1)` for a pair of keys.
@@ -103,6 +109,32 @@ impl Mix {
     pub fn one_unit(self, key: u64) -> f64 {
         unit(self.one(key))
     }
+}
+
+/// Numbers drawn one after another for one key ([`Mix::draws`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Draws {
+    first: u64,
+    drawn: u64,
+}
+
+impl Draws {
+    /// Draws a uniform integer in `0..bound`; the bias is below `bound / 2^64`.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.drawn += 1;
+        below(second(self.first, self.drawn), bound)
+    }
+}
+
+#[inline]
+fn second(first: u64, b: u64) -> u64 {
+    splitmix(first ^ splitmix(b.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+}
+
+#[inline]
+fn below(bits: u64, bound: u64) -> u64 {
+    ((u128::from(bits) * u128::from(bound)) >> 64) as u64
 }
 
 #[inline]

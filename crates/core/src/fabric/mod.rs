@@ -19,6 +19,7 @@ mod message_plan;
 pub(crate) mod named_links;
 mod partition;
 mod routes;
+mod shortest;
 mod sketch;
 mod timetable;
 mod tree;
@@ -41,6 +42,7 @@ pub use grid::{CrossbarGrid, Grid};
 pub use lattice::{Lattice, Step};
 pub use message_plan::MessagePlan;
 pub use routes::RouteTable;
+pub use shortest::{PathEnd, ShortestPaths};
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
 pub use timetable::{Agenda, LinkChange, LinkStates, Timetable, Track};
 pub use tree::{Tree, TreeLink};
@@ -161,8 +163,23 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         let _ = (src, dst, route);
     }
 
+    /// Adds to each link the number of routes from and to these nodes that cross it ([`Family::route`]).
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        let mut route = Vec::new();
+        for &(src, dst) in ends.iter().filter(|(src, dst)| src != dst) {
+            route.clear();
+            self.route(src, dst, &mut route);
+            route.iter().for_each(|&link| counts[link] += 1);
+        }
+    }
+
     /// Returns the switches as points with coordinates, if they have coordinates.
     fn lattice(&self) -> Option<&dyn Lattice> {
+        None
+    }
+
+    /// Returns the shortest paths between switches, if the family computes them. All nodes hang on switches then.
+    fn shortest_paths(&self) -> Option<&dyn ShortestPaths> {
         None
     }
 

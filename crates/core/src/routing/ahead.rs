@@ -201,6 +201,9 @@ impl Graph {
         mut pick: impl FnMut(u32) -> u32,
         mut visit: impl FnMut(LinkId),
     ) -> Option<u32> {
+        if let Some(paths) = self.by_family.as_ref().and_then(|family| family.shortest_paths()) {
+            return Some(paths.walk(from, target, &mut pick, &mut |links| links.iter().for_each(|&link| visit(link))));
+        }
         let ahead = self.ahead(target);
         let mut at = from;
         if let DistanceSource::Own(field) = &ahead.known
@@ -302,6 +305,8 @@ impl Graph {
 
     /// Returns true if there is a path from one node to another.
     pub fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        src == dst || self.distance(&self.ahead(Target::Place(self.home(dst).place)), self.home(src).place) != NONE
+        src == dst
+            || self.by_family.is_some()
+            || self.distance(&self.ahead(Target::Place(self.home(dst).place)), self.home(src).place) != NONE
     }
 }

@@ -3,7 +3,7 @@
 use super::demand::{Columns, Demand};
 use super::graph::{Graph, NONE, Target};
 use crate::base::threads;
-use crate::ids::{IdVec, LinkId};
+use crate::ids::{IdVec, LinkId, NodeId};
 
 /// Largest number of parts into which counting is divided. Their sums are added up in order, so that the
 /// result does not depend on the number of threads.
@@ -25,6 +25,7 @@ pub(super) fn in_parts(count: u32, loads: &mut IdVec<LinkId, f64>, work: impl Fn
     let parts = threads::map((0..parts.min(count)).map(|first| (first, parts)).collect(), |(first, parts)| {
         let mut part = LoadPart { loads: vec![0.0; links], ..LoadPart::default() };
         (first..count).step_by(parts as usize).for_each(|number| work(number, &mut part));
+        part.add_counts();
         part.loads
     });
     for part in parts {
@@ -41,9 +42,29 @@ pub(super) struct LoadPart {
     pub column: Vec<f64>,
     pub amounts: Vec<f64>,
     pub order: Vec<u64>,
+    /// Number of routes over each link, each with the same amount \[B/s\]; empty if nothing is counted.
+    pub counts: IdVec<LinkId, u32>,
+    pub amount: f64,
+    pub ends: Vec<(NodeId, NodeId)>,
 }
 
 impl LoadPart {
+    /// Adds the amount to the load of each link once for each of its routes. Amounts are added up one by one, so that
+    /// sums have the same last digits as sums over routes.
+    fn add_counts(&mut self) {
+        let mut order: Vec<(u32, LinkId)> = self.counts.iter_ids().map(|(link, &count)| (count, link)).collect();
+        order.retain(|&(count, _)| count > 0);
+        order.sort_unstable();
+        let (mut sum, mut added) = (0.0, 0);
+        for (count, link) in order {
+            while added < count {
+                sum += self.amount;
+                added += 1;
+            }
+            self.loads[link.0 as usize] += sum;
+        }
+    }
+
     /// Makes room for the places of a graph.
     pub fn make_room(&mut self, graph: &Graph) {
         self.column.resize(graph.places() as usize, 0.0);

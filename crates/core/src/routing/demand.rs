@@ -82,6 +82,17 @@ impl Demand {
         }
     }
 
+    /// Returns the amount from each node to each that it sends to \[B/s\], if it is the same for all that send.
+    pub(super) fn amount_of_all(&self) -> Option<f64> {
+        let mut amount_of_all = None;
+        let mut is_same = |amount: f64| amount == 0.0 || *amount_of_all.get_or_insert(amount) == amount;
+        let all = match self {
+            Self::Blocks(blocks) => (0..blocks.class.len() as u32).all(|node| is_same(blocks.amount_each(node))),
+            Self::Pairs(pairs) => pairs.iter().all(|pair| is_same(pair.2)),
+        };
+        amount_of_all.filter(|_| all)
+    }
+
     /// Returns one of the receivers of a node, with probabilities proportional to their amounts. `unit` is
     /// the draw, in `[0, 1)`. Returns `None` for a node that sends nothing.
     pub fn drawn(&self, src: NodeId, unit: f64) -> Option<NodeId> {

@@ -7,7 +7,7 @@ use super::demand::Columns;
 use super::graph::{Graph, Target};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, LinkId};
-use crate::rng::Mix;
+use crate::rng::Draws;
 use crate::units::Time;
 
 /// Most memory that counting may need \[B\].
@@ -90,15 +90,14 @@ impl Detours {
     }
 
     /// Draws an intermediate between two places, each with the same probability. Returns `None` if there is
-    /// none. `draw` counts the draws of a message.
-    pub fn draw(&self, from: u32, to: u32, hash: Mix, message: u64, draw: &mut u64) -> Option<Target> {
+    /// none.
+    pub fn draw(&self, from: u32, to: u32, draws: &mut Draws) -> Option<Target> {
         if self.count(from, to) == 0 {
             return None;
         }
         let ends = [self.zone[from as usize], self.zone[to as usize]];
         loop {
-            *draw += 1;
-            let one = self.all[hash.two_below(message, *draw, self.all.len() as u64) as usize];
+            let one = self.all[draws.below(self.all.len() as u64) as usize];
             if !ends.contains(&self.zone_of(one)) {
                 return Some(self.target(one));
             }

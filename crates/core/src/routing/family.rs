@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::router::{Router, misfit};
 use super::rule::{BuildContext, BuildResult, Rule};
 use crate::fabric::{Fabric, Family};
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{IdVec, LinkId, NodeId};
 
 /// `[routing.family]`: the minimal routes of the fabric's own family, computed by its arithmetic.
 ///
@@ -40,5 +40,9 @@ impl Router for ByFamily {
         if src != dst {
             self.family.route(src, dst, route);
         }
+    }
+
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        self.family.count(ends, counts);
     }
 }

@@ -9,7 +9,8 @@ use petgraph::visit::EdgeRef;
 
 use super::field::{Field, Width};
 use crate::diagnostic::Diagnostic;
-use crate::fabric::Fabric;
+pub(super) use crate::fabric::PathEnd as Target;
+use crate::fabric::{Fabric, Family};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
 /// Value for no link, no group or no path.
@@ -50,13 +51,6 @@ pub(super) struct NodeConnection {
     pub down: u32,
 }
 
-/// Target of a path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Target {
-    Place(u32),
-    Group(u32),
-}
-
 /// Places of a fabric where paths branch, with the links between them.
 ///
 /// A *place* is a switch, a node that sits on network links, or a node that is not joined to one switch by
@@ -92,6 +86,8 @@ pub(super) struct Graph {
     pub width: Width,
     pub to_place: Vec<OnceLock<Field>>,
     pub to_group: Vec<OnceLock<Field>>,
+    /// Family that computes the shortest paths of the fabric, if there is one. Its switches are the places.
+    pub by_family: Option<Arc<dyn Family>>,
 }
 
 impl fmt::Debug for Graph {
@@ -203,6 +199,8 @@ impl Graph {
             width: Width::new(opened + u64::from(group_count), kept, most_ports),
             to_place: vertices.iter().map(|_| OnceLock::new()).collect(),
             to_group: (0..group_count).map(|_| OnceLock::new()).collect(),
+            by_family: Some(fabric.shared_family())
+                .filter(|family| family.shortest_paths().is_some() && !fabric.is_altered()),
             fabric: Arc::clone(fabric),
             vertices,
             out_starts,

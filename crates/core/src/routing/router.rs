@@ -1,12 +1,15 @@
 //! Interface of routing rules.
 
 use super::choice::{Choice, ChoiceKind};
-use super::counting::{LoadCount, in_parts};
+use super::counting::{LoadCount, LoadPart, in_parts};
 use super::demand::Demand;
 use super::forwarding::Forwarding;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
+
+/// Largest number of nodes whose routes are counted: all pairs may cross one link.
+const MOST_COUNTED: u32 = u16::MAX as u32;
 
 /// Rule that gives the route from any node to any other, always the same for the same pair, unless it chooses
 /// ([`Router::choice`]).
@@ -75,7 +78,23 @@ pub trait Router: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// Fails if the loads depend on other traffic.
     fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<LoadCount, Diagnostic> {
+        // Equal amounts are counted, and added up once.
+        let amount = demand.amount_of_all().filter(|_| demand.sources() <= MOST_COUNTED);
+        let links = loads.len();
         in_parts(demand.sources(), loads, |src, part| {
+            if let Some(amount) = amount {
+                let LoadPart { counts, ends, .. } = part;
+                if counts.is_empty() {
+                    (*counts, part.amount) = (IdVec::filled(links, 0), amount);
+                }
+                ends.clear();
+                demand.from(NodeId(src), |dst, much| {
+                    if much == amount && self.reaches(NodeId(src), dst) {
+                        ends.push((NodeId(src), dst));
+                    }
+                });
+                return self.count(ends, counts);
+            }
             let mut route = Vec::new();
             demand.from(NodeId(src), |dst, much| {
                 route.clear();

@@ -16,7 +16,7 @@ use super::valiant::check_groups;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
-use crate::rng::Mix;
+use crate::rng::{Draws, Mix};
 
 /// `[routing.ugal-l]`, `[routing.ugal-g]`, `[routing.progressive]`: a shortest path or one through a random
 /// intermediate, whichever is less busy.
@@ -165,15 +165,12 @@ impl Ugal {
     fn draw(
         &self,
         (from, via, to): (u32, Option<Target>, u32),
-        (message, draws): (u64, &mut u64),
+        draws: &mut Draws,
         under_way: &UnderWay,
         links: &mut PathLinks,
     ) -> Option<(f64, f64)> {
         links.clear();
-        let pick = |choices: u32| {
-            *draws += 1;
-            self.hash.two_below(message, *draws, choices.into()) as u32
-        };
+        let pick = |choices: u32| draws.below(choices.into()) as u32;
         if !self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link)) {
             return None;
         }
@@ -191,23 +188,22 @@ impl Ugal {
         &self,
         (from, to): (u32, u32),
         behind: &[LinkId],
-        (message, draws): (u64, &mut u64),
+        draws: &mut Draws,
         under_way: &UnderWay,
         PathBuffers { taken, drawn, best }: &mut PathBuffers,
     ) -> bool {
-        let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
+        let Some((hops, queue)) = self.draw((from, None, to), draws, under_way, taken) else {
             return true;
         };
         let mut rival: Option<f64> = None;
         let mut least_queue = 0.0;
         for _ in 0..self.candidates {
-            let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
+            let Some(via) = self.detours.draw(from, to, draws) else { break };
             // A switch of one plane does not reach the switches of another.
-            let Some((longer, other)) = self.draw((from, Some(via), to), (message, &mut *draws), under_way, drawn)
-            else {
+            let Some((longer, other)) = self.draw((from, Some(via), to), draws, under_way, drawn) else {
                 continue;
             };
-            if drawn.iter().any(|link| behind.contains(link)) {
+            if !behind.is_empty() && drawn.iter().any(|link| behind.contains(link)) {
                 continue;
             }
             let weight = longer * other;
@@ -266,11 +262,13 @@ impl Choice for Ugal {
         if from.up != NONE {
             path.links.push(LinkId(from.up));
         }
-        let message = start.key();
-        let (mut draws, mut ways) = (0, PathBuffers::default());
+        let (mut draws, mut ways) = (self.hash.draws(start.key()), PathBuffers::default());
         let mut at = from.place;
+        // The link into the network is on no path between places.
+        let first = path.links.len();
         loop {
-            let minimal = self.choose_path((at, to.place), &path.links, (message, &mut draws), under_way, &mut ways);
+            let behind = &path.links[first..];
+            let minimal = self.choose_path((at, to.place), behind, &mut draws, under_way, &mut ways);
             match self.chooses_again_at(minimal, (from.place, at, to.place), &ways.taken) {
                 Some(place) => {
                     path.links.push(ways.taken[0]);
@@ -294,8 +292,8 @@ impl Choice for Ugal {
     ) -> bool {
         let mut again = false;
         packet_walk(&self.graph, (start, over), &mut path.links, |at, to, links| {
-            let (mut draws, mut ways) = (0, PathBuffers::default());
-            let minimal = self.choose_path((at, to), &[], (start.key(), &mut draws), under_way, &mut ways);
+            let (mut draws, mut ways) = (self.hash.draws(start.key()), PathBuffers::default());
+            let minimal = self.choose_path((at, to), &[], &mut draws, under_way, &mut ways);
             again = self.chooses_again_at(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
             let reaches = at == to || !ways.taken.is_empty();
             links.extend_from_slice(&ways.taken);

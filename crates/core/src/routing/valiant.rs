@@ -149,17 +149,13 @@ impl Choice for Valiant {
             return;
         }
         let (from, to) = (self.graph.home(start.src), self.graph.home(start.dst));
-        let message = start.key();
-        let mut draws = 0;
+        let mut draws = self.hash.draws(start.key());
         let mut one_way = |links: &mut Vec<LinkId>| {
             if from.up != NONE {
                 links.push(LinkId(from.up));
             }
-            let via = self.detours.draw(from.place, to.place, self.hash, message, &mut draws);
-            let pick = |choices: u32| {
-                draws += 1;
-                self.hash.two_below(message, draws, choices.into()) as u32
-            };
+            let via = self.detours.draw(from.place, to.place, &mut draws);
+            let pick = |choices: u32| draws.below(choices.into()) as u32;
             let start = links.len();
             let way = (from.place, via, to.place);
             if !self.detours.walk(&self.graph, way, pick, |link| links.push(link)) {
@@ -187,13 +183,10 @@ impl Choice for Valiant {
 
     /// Draws one intermediate for each packet.
     fn choose_for_packet(&self, start: StartingMessage, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
-        let (message, mut draws) = (start.key(), 0);
+        let mut draws = self.hash.draws(start.key());
         packet_walk(&self.graph, (start, over), &mut path.links, |from, to, links| {
-            let via = self.detours.draw(from, to, self.hash, message, &mut draws);
-            let pick = |choices: u32| {
-                draws += 1;
-                self.hash.two_below(message, draws, choices.into()) as u32
-            };
+            let via = self.detours.draw(from, to, &mut draws);
+            let pick = |choices: u32| draws.below(choices.into()) as u32;
             self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link))
         });
         false

@@ -238,6 +238,11 @@ impl CablesByPair {
         Some(Self { g, starts, cables: sorted })
     }
 
+    /// Returns the largest number of cables between two groups.
+    pub fn most(&self) -> u32 {
+        self.starts.windows(2).map(|starts| starts[1] - starts[0]).max().unwrap_or(0)
+    }
+
     /// Returns the cables from one group to another.
     #[inline]
     pub fn between(&self, from: u32, to: u32) -> &[(u32, u32, u32, bool)] {

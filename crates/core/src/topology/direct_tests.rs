@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::diagnostic::Sources;
 use crate::fabric::{Fabric, LinkRole};
-use crate::ids::{LinkId, NodeId};
-use crate::routing::RoutingSpec;
+use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
+use crate::rng::Stream;
+use crate::routing::{Demand, Path, RoutingSpec, StartingMessage};
 use crate::topology::TopologySpec;
 
 fn tried(text: &str) -> Result<Fabric, Vec<crate::diagnostic::Diagnostic>> {
@@ -351,7 +352,7 @@ fn a_mistake_of_the_links_of_a_group_is_said_once() {
 /// bandwidth.
 fn largest_loads(fabric: &Arc<Fabric>) -> Vec<f64> {
     let router = RoutingSpec::default_for(fabric).build(fabric, 1).unwrap();
-    let mut counts = crate::ids::IdVec::filled(fabric.links().len(), 0u32);
+    let mut counts = IdVec::filled(fabric.links().len(), 0u32);
     for src in fabric.node_ids() {
         let ends: Vec<(NodeId, NodeId)> = fabric.node_ids().filter(|&dst| dst != src).map(|dst| (src, dst)).collect();
         router.count(&ends, &mut counts);
@@ -382,4 +383,85 @@ fn uniform_traffic_loads_links_as_the_closed_forms_say() {
         (loads[0] - 49.0 * 8.0 / 671.0).abs() < 1e-12 && (loads[1] - 49.0 * 12.0 / 671.0).abs() < 1e-12,
         "{loads:?}"
     );
+}
+
+/// Dragonflies with one, two and more cables between groups, in order and at random, and with parallel ones inside.
+const DRAGONFLIES: [&str; 7] = [
+    "dragonfly]\np = 2",
+    "dragonfly]\np = 2\na = 5\nh = 3\ng = 4",
+    "dragonfly]\np = 1\na = 4\nh = 5\ng = 3\narrangement = \"random\"\nrow-links = 2",
+    "dragonfly]\np = 3\na = 6\nh = 4\ng = 5\narrangement = \"random\"",
+    "dragonfly]\np = 2\na = 1\nh = 3\ng = 4",
+    "dragonfly]\np = 2\na = 4\nh = 1\ng = 1",
+    "dragonfly]\np = 2\nh = 6\nrows = 2\ncolumns = 3\nrow-links = 2\ng = 4",
+];
+
+/// With another capacity of one link, the family's arithmetic is not used and paths come from tables.
+#[test]
+fn shortest_paths_of_a_dragonfly_by_arithmetic_are_those_of_tables() {
+    let mut by_arithmetic = 0;
+    for text in DRAGONFLIES {
+        let fabric = built(text);
+        by_arithmetic += u32::from(fabric.family().shortest_paths().is_some());
+        let half = crate::units::Bandwidth::from_bytes_per_second(5e8);
+        let tables = Arc::new(fabric.altered(&[], &[(LinkId(0), half)]));
+        let mut random = Stream::new(1, "under way");
+        let mut under_way = IdVec::filled(fabric.links().len(), 0u32);
+        under_way.as_mut_slice().iter_mut().for_each(|count| *count = random.below(5) as u32);
+        for rule in ["minimal", "ecmp", "valiant-groups", "valiant-switches", "ugal-l", "ugal-g", "progressive"] {
+            if fabric.groups().is_some_and(|groups| groups.iter().max() < Some(&2)) && rule != "minimal" {
+                continue;
+            }
+            let [one, other] = [&fabric, &tables].map(|fabric| {
+                let router = RoutingSpec::parse_name(rule).unwrap().build(fabric, 3).unwrap();
+                let mut paths = Vec::new();
+                for (src, dst) in fabric.node_ids().flat_map(|src| fabric.node_ids().map(move |dst| (src, dst))) {
+                    let mut path = Path::default();
+                    match router.choice() {
+                        Some(choice) if src != dst => {
+                            let message = MessageId { src: RankId(src.0), index: dst.0 };
+                            choice.choose(StartingMessage { src, dst, message }, &under_way, &mut path);
+                        }
+                        _ => router.route(src, dst, &mut path.links),
+                    }
+                    paths.push(path.links);
+                }
+                paths
+            });
+            assert_eq!(one, other, "{rule} on {text}");
+        }
+    }
+    assert_eq!(by_arithmetic, 6);
+}
+
+/// Equal amounts are counted, and added up at the end.
+#[test]
+fn counted_loads_are_sums_over_routes_to_the_last_bit() {
+    for text in DRAGONFLIES.iter().chain(&["hyperx]\nshape = [3, 4]\nnodes = 2", "fat-tree]\np = 3"]) {
+        let fabric = built(text);
+        let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+        let pairs = fabric.node_ids().flat_map(|src| fabric.node_ids().map(move |dst| (src, dst, 0.1)));
+        let demand = Demand::Pairs(pairs.filter(|(src, dst, _)| src != dst).collect());
+        let mut counted = IdVec::filled(fabric.links().len(), 0.0);
+        router.loads(&demand, &mut counted).unwrap();
+        // Counting is in 32 parts, by source.
+        let mut parts = vec![vec![0.0; fabric.links().len()]; 32];
+        let mut times = IdVec::filled(fabric.links().len(), 0u32);
+        for (src, dst) in fabric.node_ids().flat_map(|src| fabric.node_ids().map(move |dst| (src, dst))) {
+            let mut route = Vec::new();
+            router.route(src, dst, &mut route);
+            for link in route {
+                parts[src.0 as usize % 32][link.0 as usize] += 0.1;
+                times[link] += 1;
+            }
+        }
+        for (link, &load) in counted.iter_ids() {
+            let sum = parts.iter().fold(0.0f64, |sum, part| sum + part[link.0 as usize]);
+            assert_eq!(load.to_bits(), sum.to_bits(), "{text}: link {link}");
+        }
+        let ends: Vec<_> = fabric.node_ids().flat_map(|src| fabric.node_ids().map(move |dst| (src, dst))).collect();
+        let mut counts = IdVec::filled(fabric.links().len(), 0u32);
+        router.count(&ends, &mut counts);
+        assert_eq!(counts.as_slice(), times.as_slice(), "{text}");
+    }
 }

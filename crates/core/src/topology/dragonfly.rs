@@ -1,11 +1,13 @@
 //! Dragonfly: groups of switches, joined pair by pair.
 
+mod shortest;
+
 use super::between::{Arrangement, CablesByPair, GlobalCableKeys, GlobalPorts};
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, CommonLinkValues, Direct, LinkValues, Links, PairHash, complete, pair, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, Fact, Family, Sketch};
-use crate::ids::{LinkId, NodeId};
+use crate::fabric::{Fabric, Fact, Family, ShortestPaths, Sketch};
+use crate::ids::{IdVec, LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.dragonfly]`: g groups of a switches, each with p nodes and h ports to other groups.
@@ -96,6 +98,9 @@ struct Dragonfly {
     inside: u32,
     /// Cables by pair of groups; `None` if a file leaves pairs without cables.
     by_pair: Option<CablesByPair>,
+    /// True if shortest paths are computed by arithmetic: groups are complete graphs, and the switches of a
+    /// group and the cables between two groups have a bit each in 64.
+    has_shortest_paths: bool,
 }
 
 impl Topology for DragonflySpec {
@@ -127,7 +132,10 @@ impl Topology for DragonflySpec {
         let groups = (0..a * g).map(|switch| switch / a).collect();
         let by_pair = CablesByPair::new(g, tier, &cables, |switch| switch / a);
         let inside = cables.iter().filter(|cable| cable.tier < tier).count() as u32 / g;
-        let family = Dragonfly { size, arrangement, groups, inside, ids: Links { nodes: p * a * g }, by_pair };
+        let fits = by_pair.as_ref().is_some_and(|by_pair| a.max(by_pair.most()) <= u64::BITS);
+        let has_shortest_paths = size.grid.is_none() && fits;
+        let ids = Links { nodes: p * a * g };
+        let family = Dragonfly { size, arrangement, groups, inside, ids, by_pair, has_shortest_paths };
         Ok(Direct { name, hosts: vec![p; (a * g) as usize], cables }.build(&links, family))
     }
 
@@ -295,6 +303,45 @@ impl Dragonfly {
     }
 }
 
+/// Cable between groups: the switch that it leaves, the switch it leads to, its number, and true if this is against
+/// its direction.
+type GlobalCable = (u32, u32, u32, bool);
+
+impl Dragonfly {
+    /// Returns the cables between two groups that need the fewest steps from a switch to another, and their number.
+    #[inline]
+    fn nearest<'a>(
+        &self,
+        cables: &'a [GlobalCable],
+        from: u32,
+        to: u32,
+    ) -> (u32, impl Iterator<Item = &'a GlobalCable>) {
+        let steps = move |&(leave, enter, ..): &GlobalCable| self.steps(from, leave) + self.steps(enter, to);
+        let (mut least, mut count) = (u32::MAX, 0);
+        for steps in cables.iter().map(steps) {
+            if steps < least {
+                (least, count) = (steps, 0);
+            }
+            count += u32::from(steps == least);
+        }
+        (count, cables.iter().filter(move |cable| steps(cable) == least))
+    }
+
+    /// Appends the path from a switch to another over a cable between their groups.
+    #[inline]
+    fn over(
+        &self,
+        &(leave, enter, cable, back): &GlobalCable,
+        (from, to): (u32, u32),
+        spread: &mut PairHash,
+        route: &mut Vec<LinkId>,
+    ) {
+        self.inside(from, leave, spread, route);
+        route.push(self.ids.cable(cable, back));
+        self.inside(enter, to, spread, route);
+    }
+}
+
 impl Family for Dragonfly {
     fn kind(&self) -> &'static str {
         "a dragonfly"
@@ -358,24 +405,53 @@ impl Family for Dragonfly {
         if from / a == to / a {
             self.inside(from, to, &mut spread, route);
         } else {
-            let cables = by_pair.between(from / a, to / a);
-            let steps = |&(leave, enter, ..): &(u32, u32, u32, bool)| self.steps(from, leave) + self.steps(enter, to);
-            let (mut least, mut count) = (u32::MAX, 0);
-            for steps in cables.iter().map(steps) {
-                if steps < least {
-                    (least, count) = (steps, 0);
-                }
-                count += u32::from(steps == least);
-            }
-            let chosen = spread.below(count) as usize;
-            let mut shortest = cables.iter().filter(|cable| steps(cable) == least);
-            if let Some(&(leave, enter, cable, back)) = shortest.nth(chosen) {
-                self.inside(from, leave, &mut spread, route);
-                route.push(self.ids.cable(cable, back));
-                self.inside(enter, to, &mut spread, route);
+            let (count, mut nearest) = self.nearest(by_pair.between(from / a, to / a), from, to);
+            if let Some(cable) = nearest.nth(spread.below(count) as usize) {
+                self.over(cable, (from, to), &mut spread, route);
             }
         }
         route.push(self.ids.ejection(dst));
+    }
+
+    /// Counts the routes from a node to the nodes of a switch together: only their cables between groups differ.
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        let Some(by_pair) = &self.by_pair else { return };
+        let Size { p, a, .. } = self.size;
+        // A path inside a group may be drawn, too.
+        let is_drawn = self.size.grid.is_some() || self.size.row_links > 1;
+        let (mut left, mut route, mut taken) = (ends, Vec::new(), Vec::new());
+        while let Some(&(src, dst)) = left.first() {
+            let (from, to) = (src.0 / p, dst.0 / p);
+            let of_switch = to * p..(to + 1) * p;
+            let alike = left.iter().take_while(|(one, other)| *one == src && of_switch.contains(&other.0)).count();
+            let (alike, behind) = left.split_at(alike);
+            left = behind;
+            if is_drawn || from / a == to / a {
+                for &(src, dst) in alike.iter().filter(|(src, dst)| src != dst) {
+                    route.clear();
+                    self.route(src, dst, &mut route);
+                    route.iter().for_each(|&link| counts[link] += 1);
+                }
+                continue;
+            }
+            let (count, nearest) = self.nearest(by_pair.between(from / a, to / a), from, to);
+            taken.clear();
+            taken.resize(count as usize, 0);
+            for &(src, dst) in alike {
+                taken[PairHash::new(src, dst).below(count) as usize] += 1;
+                counts[self.ids.ejection(dst)] += 1;
+            }
+            counts[self.ids.injection(src)] += alike.len() as u32;
+            for (cable, &times) in nearest.zip(&taken) {
+                route.clear();
+                self.over(cable, (from, to), &mut PairHash::new(src, dst), &mut route);
+                route.iter().for_each(|&link| counts[link] += times);
+            }
+        }
+    }
+
+    fn shortest_paths(&self) -> Option<&dyn ShortestPaths> {
+        self.has_shortest_paths.then_some(self)
     }
 
     /// Orders local links before global ones: a packet changes its channel when it enters another group.
