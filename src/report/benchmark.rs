@@ -129,9 +129,9 @@ const MOST_REPEATS: usize = 40;
 impl OtherCost {
     /// Compares repeats of this build with those of the other one.
     ///
-    /// The interval is that of the rank-sum test (Hodges and Lehmann, Ann. Math. Statist. 34 (1963) 598-611): the ratios
-    /// of all pairs without the `k` smallest and the `k` largest, where `P(U < k) <= 2.5 %` for two samples of one
-    /// distribution. It assumes nothing about that distribution.
+    /// The interval is that of the rank-sum test (Hodges and Lehmann, Ann. Math. Statist. 34 (1963) 598-611): the
+    /// ratios of all pairs without the `k` smallest and the `k` largest, where `P(U <= k) <= 2.5 %` for two samples
+    /// of one distribution. It assumes nothing about that distribution.
     pub fn new(this: &[f64], other: Spread) -> Self {
         let (this, before) = (&this[..this.len().min(MOST_REPEATS)], &other.all[..other.all.len().min(MOST_REPEATS)]);
         let ratios: Vec<f64> = this.iter().flat_map(|a| before.iter().map(move |b| a / b)).collect();
@@ -143,7 +143,7 @@ impl OtherCost {
     }
 }
 
-/// Returns the number of ratios that an interval leaves out at each end: the largest `k` with `P(U <= k) <= 2.5 %`, where
+/// Returns the number of ratios that an interval leaves out at each end: the largest `k` with `P(U <= k) <= 2.5 %`.
 /// `U` counts pairs in which the first of two samples of one distribution is the larger. `None` if there is none.
 fn rank_sum_cut(first: usize, second: usize) -> Option<usize> {
     // Number of ways to choose `n` of the ranks so far with this excess over the smallest sum.

@@ -165,7 +165,8 @@ impl Variant {
         Some(Identity { hasher, seed: sections.seed() })
     }
 
-    /// Returns the scenario with the defaults of its tables, as a scenario file. Returns `None` if it is not a scenario.
+    /// Returns the scenario with the defaults of its tables, as a scenario file. Returns `None` if it is not a
+    /// scenario.
     pub fn text(&self) -> Option<String> {
         let ReadScenario { sections, notes } = &self.0;
         let written = notes.is_clean().then(|| completed(&mut sections.clone()))??;

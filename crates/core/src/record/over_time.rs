@@ -86,8 +86,8 @@ impl LinkSeries {
         &self.links[link][..spans.min(SPANS)]
     }
 
-    /// Returns the load of a link of this capacity \[B/s\] in each span up to this time: its bytes over those that it can
-    /// carry. A load may exceed 1, because the bytes of a message are spread evenly over its time.
+    /// Returns the load of a link of this capacity \[B/s\] in each span up to this time: its bytes over those that
+    /// it can carry. A load may exceed 1, because the bytes of a message are spread evenly over its time.
     pub fn loads(&self, link: LinkId, capacity_bps: f64, until: Time) -> Vec<f64> {
         let spans = self.of(link, until).iter().enumerate();
         let length = |at: usize| (until.ps() - self.span * at as f64).min(self.span) * 1e-12;

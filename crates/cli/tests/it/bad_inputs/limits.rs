@@ -57,7 +57,7 @@ fn what_expands_beyond_reason_is_not_expanded() {
     fs::write(desk.path().join("t-0000.bin.zst"), compressed(0, 1500)).unwrap();
     fs::write(desk.path().join("t.meta"), "numprocs=1\n").unwrap();
     for (typed, what) in [
-        ("run x.toml.zst", "larger than"),
+        ("run x.toml.zst", "at most 500 times as many are expected"),
         ("run -t fabric.toml -p comments.csv.zst", "at most 500 times as many are expected"),
         ("trace info t.meta", "byte 0: the file does not begin with ff aa dd"),
     ] {
