@@ -119,7 +119,8 @@ pub struct OtherCost {
     pub cpu_ns: Spread,
     /// Median of `this / other` over all pairs of repeats.
     pub ratio: f64,
-    /// Interval of the ratio with a rate of at least 95 %; absent if there are too few repeats (4 and 4 are enough).
+    /// Interval of the ratio at a confidence level of at least 95 %; absent if there are too few repeats (4 and 4
+    /// are enough). Of each build the first 40 repeats count.
     pub interval: Option<(f64, f64)>,
 }
 

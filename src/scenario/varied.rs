@@ -14,7 +14,6 @@ use super::loader::Texts;
 use super::overlay::one;
 use super::read::Sections;
 use super::section::Section;
-use super::settings::settings_as_toml;
 use super::shared::Shared;
 use super::{Loader, Scenario, jobs, paths};
 use crate::base::Arrange;
@@ -149,7 +148,9 @@ impl Variant {
         let sources = &notes.sources;
         let mut sections = sections.clone();
         let files = reduce_paths(&mut sections, sources);
-        let written = completed(&mut sections)?;
+        complete(&mut sections);
+        let mut written = serde_json::to_value(&sections).ok()?;
+        drop_nulls(&mut written);
         let mut hasher = start_hash(results);
         hasher.update(&serde_json::to_vec(&written).ok()?);
         for (path, _) in &files {
@@ -165,14 +166,6 @@ impl Variant {
         Some(Identity { hasher, seed: sections.seed() })
     }
 
-    /// Returns the scenario with the defaults of its tables, as a scenario file. Returns `None` if it is not a
-    /// scenario.
-    pub fn text(&self) -> Option<String> {
-        let ReadScenario { sections, notes } = &self.0;
-        let written = notes.is_clean().then(|| completed(&mut sections.clone()))??;
-        Some(format!("seed = {}\n{}", sections.seed(), settings_as_toml(written.as_object()?)))
-    }
-
     /// Builds the variant.
     ///
     /// # Errors
@@ -181,14 +174,6 @@ impl Variant {
         let help = "give one number of workers and no `vary`: keys to vary are in [grid]";
         self.0.build()?.only(help)
     }
-}
-
-/// Returns the sections with their defaults.
-fn completed(sections: &mut Sections) -> Option<serde_json::Value> {
-    complete(sections);
-    let mut written = serde_json::to_value(&*sections).ok()?;
-    drop_nulls(&mut written);
-    Some(written)
 }
 
 /// Reduces the paths in all sections to file names, because the contents of files count and not their

@@ -25,6 +25,13 @@ impl JobsWork {
         Err(Diagnostic::new("unknown-interference", message).help(help))
     }
 
+    /// Returns the reason why a single piece of work has no interference.
+    pub fn needs_several() -> Diagnostic {
+        let message = "`interference` needs several jobs, and this is a single one";
+        let help = "add jobs with --job NAME=PATTERN:RANKS, or with [[job]] in the scenario";
+        Diagnostic::new("wrong-choice", message).help(help)
+    }
+
     /// Returns the jobs as parties, with each rank in the party of its job.
     pub(super) fn parties(&self, counts_own: bool) -> Arc<Parties> {
         let ranks = (0..).zip(&self.jobs);

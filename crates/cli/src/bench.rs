@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 
-use super::files::{leave_out, names};
+use super::files::{leave_out, names, note_input};
 use super::listing::Listing;
 use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::Meter;
@@ -134,7 +134,9 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
             // The child has reported the reason.
             Ok(Child::Invalid) => return Ok(End::Invalid),
             Err(reason) => {
-                complain(failure(&format!("cannot measure `{}`: {reason}", load.name()), voice.colour));
+                let with =
+                    if program > 0 { format!(" with `{}`", programs[program][0].display()) } else { String::new() };
+                complain(failure(&format!("cannot measure `{}`{with}: {reason}", load.name()), voice.colour));
                 return Ok(End::Failed);
             }
         }
@@ -184,14 +186,22 @@ impl Against {
             let help = "`hayase bench -o x.json` of the other build writes one; or name its program";
             Failure::from(Diagnostic::new("no-benchmark", message).help(help))
         };
+        note_input(&name.to_string());
         let content = std::fs::read(path).map_err(|error| wrong(format!("`{name}`: {}", super::reason(&error))))?;
-        let Ok(text) = std::str::from_utf8(&content) else {
+        let text = std::str::from_utf8(&content).ok().filter(|text| !text.starts_with("#!"));
+        let Some(text) = text else {
             return Ok(Self::Program(path.canonicalize().unwrap_or_else(|_| path.to_owned())));
         };
         let saved: Benchmark =
             serde_json::from_str(text).map_err(|error| wrong(format!("`{name}` is no benchmark: {error}")))?;
         if saved.schema != BENCHMARK_SCHEMA {
             return Err(wrong(format!("`{name}` has schema `{}`, not `{BENCHMARK_SCHEMA}`", saved.schema)));
+        }
+        let is_time = |time: &f64| time.is_finite() && *time > 0.0;
+        if let Some(row) =
+            saved.rows.iter().find(|row| row.cpu_ns.all.is_empty() || !row.cpu_ns.all.iter().all(is_time))
+        {
+            return Err(wrong(format!("`{name}`: the times of `{}` are no positive numbers", row.load)));
         }
         if !saved.rows.iter().any(|row| chosen.iter().any(|load| load.name() == row.load)) {
             return Err(wrong(format!("`{name}` has none of the loads that are measured")));

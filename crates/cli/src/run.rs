@@ -150,12 +150,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             }
             play(&scenario, &asked)
         }
-        _ if asks_interference(args) => {
-            let message = "`interference` needs several jobs, and this is a single one";
-            Err(Diagnostic::new("wrong-choice", message)
-                .help("add jobs with --job NAME=PATTERN:RANKS, or with [[job]] in the scenario")
-                .into())
-        }
+        _ if asks_interference(args) => Err(JobsWork::needs_several().into()),
         Loaded::Pattern(scenario) => play(&scenario, &asked),
         Loaded::Program(played) => {
             let since = played.work().origin.is_some().then_some(start);

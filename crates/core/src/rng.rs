@@ -163,6 +163,12 @@ mod tests {
     }
 
     #[test]
+    fn draws_are_the_numbers_of_pairs() {
+        let (mix, mut draws) = (Mix::new(7, "paths"), Mix::new(7, "paths").draws(12));
+        assert!((1..50).all(|b| draws.below(1000 + b) == mix.two_below(12, b, 1000 + b)));
+    }
+
+    #[test]
     fn purposes_do_not_share_numbers() {
         assert_ne!(Stream::new(1, "placement").bits(), Stream::new(1, "jitter").bits());
         assert_ne!(Stream::new(1, "placement").bits(), Stream::new(2, "placement").bits());

@@ -52,6 +52,7 @@ addEventListener("message", async ({ data }) => {
     postMessage({ id: data.id, answer: call(data.name, data.text), took: performance.now() - begin });
   } catch (error) {
     // The module cannot be used again: the page ends this worker.
-    postMessage({ id: data.id, panic: panic || String(error) });
+    const isFull = !panic && wasm.memory.buffer.byteLength > 3e9;
+    postMessage({ id: data.id, panic: panic || (isFull ? "the 4 GB of a page are full" : String(error)) });
   }
 });

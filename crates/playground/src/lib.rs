@@ -23,8 +23,7 @@ use serde_json::{Value, json};
 /// Name of the editor's text in messages.
 const SCENARIO: &str = "scenario.toml";
 
-/// Returns the names of topologies, patterns, machines and presets with their descriptions, the examples, and the
-/// version.
+/// Returns the names of topologies and patterns with their descriptions, the examples, and the version.
 pub fn names() -> Value {
     let named = |shelf: Shelf| {
         let entries = shelf.all().iter().map(|entry| json!({"name": entry.name, "about": entry.description()}));
@@ -34,8 +33,6 @@ pub fn names() -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "topologies": named(Shelf::Topologies),
         "patterns": named(Shelf::Patterns),
-        "machines": named(Shelf::Machines),
-        "presets": named(Shelf::Presets),
         "examples": examples::all().map(|(title, text)| json!({"title": title, "text": text})).collect::<Vec<_>>(),
     })
 }

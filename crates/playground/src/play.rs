@@ -7,7 +7,7 @@ use hayase::diagnostic::Invalid;
 use hayase::engine::{Progress, Watch};
 use hayase::report::{Comparison, Status};
 use hayase::scenario::{Farm, Loaded, Loader, Scenario};
-use hayase::simulation::{Simulated, Summary};
+use hayase::simulation::{JobsWork, Simulated, Summary};
 use hayase::sweep::{Axis, Control, Sweep, SweepError, SweepProgress, seeds_from};
 use hayase_output::page::{self, Page, PagePicture};
 use hayase_output::runner::{self, Looking, Reported, Told};
@@ -128,6 +128,9 @@ fn one(loader: &Loader, seeds: u64, interference: bool, command: &str, looking: 
     let loaded = loader.clone().load_all()?;
     let more: &[&'static str] = if interference { &["interference.svg"] } else { &[] };
     match &loaded {
+        Loaded::Pattern(_) | Loaded::Program(_) | Loaded::Farm(_) if interference => {
+            Err(Invalid::from(JobsWork::needs_several()).into())
+        }
         Loaded::Pattern(scenario) => shown(scenario, seeds, &[], command, looking),
         Loaded::Program(scenario) => shown(scenario, seeds, &[], command, looking),
         Loaded::Jobs(scenario) => {
@@ -151,7 +154,7 @@ fn shown<W: Shown>(
     let mut html = Vec::new();
     let outcome = write_page(scenario, &seeds, more, command, looking, &mut html)?;
     let status = outcome.report().head().status;
-    let mut played = finished(&html, &W::title(outcome.report()), outcome.report())?;
+    let mut played = finished(&html, outcome.report())?;
     if status == Status::Deadlocked {
         played["deadlock"] = W::reason(&outcome).trim_end().into();
     }
@@ -197,18 +200,16 @@ fn comparison(sweep: &Sweep, command: &str, looking: &Onlooker) -> Played {
 fn of_page(page: &Page<'_>, report: &impl Serialize) -> Played {
     let mut html = Vec::new();
     page::write(page, report, &mut html)?;
-    finished(&html, page.title, report)
+    finished(&html, report)
 }
 
-fn finished(html: &[u8], title: &str, report: &impl Serialize) -> Played {
+fn finished(html: &[u8], report: &impl Serialize) -> Played {
     let mut text = Vec::new();
     report_json::write(report, &mut text)?;
     let value = serde_json::to_value(report)?;
     Ok(json!({
-        "title": title,
         "html": String::from_utf8_lossy(html),
         "report": String::from_utf8_lossy(&text),
         "fingerprint": value.get("fingerprint"),
-        "status": value.get("status"),
     }))
 }

@@ -68,6 +68,12 @@ fn every_kind_of_work_has_a_page() {
 }
 
 #[test]
+fn a_single_piece_of_work_has_no_interference() {
+    let answer = run("hayase run -t torus-4x4 -p ring --interference", |_, _| {});
+    assert!(answer["mistakes"][0]["message"].as_str().unwrap().contains("needs several jobs"), "{answer}");
+}
+
+#[test]
 fn a_first_scenario_is_written_and_names_are_listed() {
     let text = init("torus-4x4", "ring")["text"].as_str().unwrap().to_owned();
     assert_eq!(mistakes(&text), []);

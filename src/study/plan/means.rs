@@ -222,8 +222,11 @@ impl Means {
     }
 
     /// Returns the values of a row: `size 1 KB, placement random`. Keys with one value are left out if others have
-    /// several.
+    /// several; without keys it is `the scenario`.
     pub fn named(&self, row: &MeanRow) -> String {
+        if self.keys.is_empty() {
+            return "the scenario".to_owned();
+        }
         let varies = |key: &VariedKey| key.values.len() > 1;
         let all = !self.keys.iter().any(varies);
         let keys = self.keys.iter().enumerate().filter(|(_, key)| all || varies(key));

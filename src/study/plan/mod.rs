@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::reading::tree::Tree;
-use crate::scenario::{Base, Identity, Loader, OF_PLANS, Variant};
+use crate::scenario::{Base, Identity, Loader, OF_PLANS, Variant, settings_as_toml};
 use crate::study::mistakes::Mistakes;
 use crate::units::grouped;
 
@@ -39,7 +39,7 @@ pub use table::Columns;
 
 /// Version of results: part of the id of each point, so that points of another version are simulated again. A
 /// change that moves a simulated time raises it by one, here and in CHANGELOG.md.
-pub const RESULTS: u32 = 40;
+pub const RESULTS: u32 = 41;
 
 /// Largest number of points of a plan.
 const MOST_POINTS: u64 = 10_000_000;
@@ -179,13 +179,20 @@ impl Plan {
         !self.points.is_filtered() && self.settings.within.is_none()
     }
 
-    /// Returns the scenario of a configuration with its first seed and all defaults, as a scenario file. Returns `None`
-    /// if it is not a scenario.
+    /// Returns the text of the plan.
+    pub fn text(&self) -> &str {
+        let key = self.points.keys().next().or_else(|| Some(self.points.seed(0)?.0));
+        key.and_then(|key| self.base.sources().find(key.at)).map_or("", |(_, text, _)| text)
+    }
+
+    /// Returns the scenario of a configuration with its first seed and all defaults, as a scenario file for the folder
+    /// of the plan. Returns `None` if it cannot be built.
     pub fn scenario(&self, configuration: u64) -> Option<String> {
         let mut values = self.points.values(configuration);
         let seed = (0..self.points.seeds()).find(|seed| self.points.takes_with(&values, *seed))?;
         values.extend(self.points.seed(seed));
-        self.variant(&values).text()
+        let scenario = self.variant(&values).load().ok()?;
+        scenario.to_json().as_object().map(settings_as_toml)
     }
 
     fn configurations(&self) -> u64 {

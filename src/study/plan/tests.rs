@@ -337,3 +337,25 @@ fn a_pilot_runs_points_from_all_over_the_plan() {
         assert!(sizes.iter().filter(|size| range.contains(size)).count() >= 3, "{sizes:?}");
     }
 }
+
+#[test]
+fn the_scenario_of_a_point_is_read_again_as_the_same_scenario() {
+    let folder = Folder::new();
+    for text in [
+        format!("{TORUS}\n[grid]\nsize = [\"20 KB\", \"40 KB\"]\nseed = [3, 4]\n"),
+        format!("{TORUS}\n[[straggler]]\nranks = \"1\"\nspeed = 0.5\n[grid]\nplacement = [\"regular\", \"random\"]\n"),
+        "topology = \"torus-4x4\"\n[[job]]\nname = \"x\"\nworkload = \"ring\"\nranks = 4\n[[job]]\nname = \"y\"\n\
+         workload = \"shift\"\nranks = 8\n[grid]\nsharing = [\"max-min\", \"equal-share\"]\n"
+            .to_owned(),
+    ] {
+        let plan = folder.plan(&text);
+        assert!(plan.text().contains("[grid]"), "{}", plan.text());
+        let first = plan.scenario(0).unwrap_or_else(|| panic!("no scenario: {text}"));
+        let again = Loader::new()
+            .text("point.toml", first.as_str())
+            .load()
+            .unwrap_or_else(|wrong| panic!("{wrong:?}: {first}"));
+        assert_eq!(crate::scenario::settings_as_toml(again.to_json().as_object().unwrap()), first);
+        assert_ne!(plan.scenario(1).unwrap(), first);
+    }
+}

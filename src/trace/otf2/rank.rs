@@ -13,7 +13,8 @@ use crate::trace::calls::{
 };
 use crate::trace::fault::{Fault, fault};
 
-/// Largest number of blocks that are made up for all alltoallv of an archive. Those of later ones are equal.
+/// Largest number of blocks that are made up for all alltoallv of a communicator, and of an archive. Blocks of
+/// later ones are equal.
 const MOST_BLOCKS: u64 = 1 << 26;
 
 /// A record within a region of MPI: kind, offset in the file, and fields.
@@ -481,7 +482,9 @@ impl<C: Calls> RankEvents<'_, C> {
         };
         let is_matrix = matches!(event.call.blocking(), Call::Alltoallv | Call::Alltoallw);
         *self.made_up += if is_matrix { joint.len() as u64 } else { 0 };
-        if is_matrix && *self.made_up > MOST_BLOCKS { Vec::new() } else { joint }
+        // All members meet the limit of a communicator in the same operation; that of the archive is the last resort.
+        let blocks = (at as u64 + 1).saturating_mul((joint.len() as u64).pow(2));
+        if is_matrix && blocks.max(*self.made_up) > MOST_BLOCKS { Vec::new() } else { joint }
     }
 
     fn members(&self, comm: u64) -> Option<&Members> {

@@ -82,7 +82,7 @@ pub(super) fn page(plan: &Plan, folder: &Path, args: &SweepArgs) -> Result<Vec<u
     let mut html = Vec::new();
     let title = format!("Sweep of {}", args.plan.display());
     let data = points(plan, &means);
-    let report = serde_json::json!({"plan": std::fs::read_to_string(&args.plan).unwrap_or_default()});
+    let report = serde_json::json!({"plan": plan.text()});
     let written = options::page_with(&title, &answer, &drawn.collect::<Vec<_>>(), &data, &report, &mut html);
     written.map_err(|error| Failure::Write(args.plan.clone(), error))?;
     Ok(html)
@@ -91,11 +91,9 @@ pub(super) fn page(plan: &Plan, folder: &Path, args: &SweepArgs) -> Result<Vec<u
 /// Returns the scenarios of points for the script of a page, those with the best means first, and the numbers of the
 /// configurations in the rows of the first table.
 fn points(plan: &Plan, means: &Means) -> String {
-    let best = means.best(means.rows.len());
-    let mut room = SCENARIOS_ON_PAGE;
-    let texts = best.iter().map_while(|row| {
-        let text = plan.scenario(row.configuration).unwrap_or_default();
-        room = room.checked_sub(text.len())?;
+    let best = means.best(SCENARIOS_ON_PAGE);
+    let texts = best.iter().filter_map(|row| {
+        let text = plan.scenario(row.configuration)?;
         Some((row.configuration.to_string(), [means.named(row), text]))
     });
     let texts: serde_json::Map<String, serde_json::Value> = texts.map(|(name, text)| (name, text.into())).collect();
@@ -103,8 +101,8 @@ fn points(plan: &Plan, means: &Means) -> String {
     page::in_script(&serde_json::json!({"points": {"of": texts, "rows": rows}}))
 }
 
-/// Largest length of the scenarios of points on a page \[B\].
-const SCENARIOS_ON_PAGE: usize = 1_000_000;
+/// Number of points with their scenarios on a page.
+const SCENARIOS_ON_PAGE: usize = 500;
 
 /// Number of best points on a page.
 const BEST_ON_PAGE: usize = 50;

@@ -91,4 +91,7 @@ fn figures_of_another_build_stand_beside_those_of_this_one() {
         assert!(stderr.contains(words), "{name}: {stderr}");
     }
     desk.hayase(&format!("{load} --against missing.json")).assert().code(2);
+    // The other figures are an input.
+    desk.hayase(&format!("{load} --against old.json -o old.json")).assert().code(2);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&desk.read("old.json")).unwrap(), old);
 }

@@ -54,8 +54,8 @@ impl<R: Read> Read for Decompressed<R> {
         let (done, compressed) = (self.done, self.compressed.load(Ordering::Relaxed));
         if done > compressed.saturating_mul(MOST_EXPANSION).max(FREE_EXPANSION) {
             return Err(io::Error::other(format!(
-                "byte {done} of its content comes from the first {compressed} compressed bytes; at most \
-                 {MOST_EXPANSION} times as many are expected, as of any file of use"
+                "it expands too much: byte {done} of its content comes from the first {compressed} compressed bytes, \
+                 and at most {MOST_EXPANSION} times as many are expected"
             )));
         }
         if let Some(hook) = self.hook.as_ref().filter(|_| self.done >= self.told + STEP) {

@@ -13,7 +13,7 @@
 function showPoints({ of, rows }) {
   const title = el("h2"), text = el("pre", { id: "point" });
   const panel = el("section", { "aria-label": "Scenario of a point", "aria-live": "polite", tabindex: "-1", hidden: "" }, title,
-    el("p", { class: "note" }, "With the first seed and all defaults. hayase run FILE repeats it, with this text as FILE."), text);
+    el("p", { class: "note" }, "With the first seed and all defaults. hayase run FILE repeats it, with this text as FILE in the folder of the plan."), text);
   /** @type {SVGGElement[]} */
   const marks = [...document.querySelectorAll("[data-point]")].map((mark) => /** @type {SVGGElement} */ (mark));
   const show = (/** @type {string} */ number) => {

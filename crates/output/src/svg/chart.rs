@@ -180,7 +180,7 @@ impl Series {
             Self::Spots(spots) => {
                 for (at, point, tooltip) in spots {
                     canvas.open_found("point", *point as usize, tooltip);
-                    canvas.circle(place(*at), SPOT, r#"fill="transparent""#);
+                    canvas.circle(place(*at), SPOT, r#"fill="none" pointer-events="all""#);
                     canvas.close();
                 }
             }

@@ -89,22 +89,27 @@ fn compared(benchmark: &Benchmark) -> String {
     };
     let mut text = "\n".to_owned();
     if known.len() < rows().count() {
-        text += "Intervals need at least 4 repeats of both builds.\n";
+        text += "These repeats are too few for an interval; 4 of both builds are enough.\n";
+    }
+    let left = benchmark.rows.len() - rows().count();
+    if left > 0 {
+        let _ = writeln!(text, "{left} loads were not measured there, or over another number of messages");
     }
     if !known.is_empty() {
         text += &named("more", |interval| interval.0 > 1.0);
         text += &named("less", |interval| interval.1 < 1.0);
         let chance = fixed(0.05 * known.len() as f64, 1);
-        let _ = writeln!(
-            text,
-            "Each interval has a rate of 95 %: of equal builds, {chance} of these loads seem to differ."
-        );
+        let _ =
+            writeln!(text, "The confidence level is 95 %: of equal builds, {chance} of these loads seem to differ.");
     }
     match &other.machine {
         Some(machine) if machine.cpu != benchmark.machine.cpu => {
             let _ = writeln!(text, "The other figures are of another processor: {}", printable(&machine.cpu));
         }
-        Some(_) => text += "The intervals do not hold what else changed on the machine since then.\n",
+        Some(machine) if machine.build != benchmark.machine.build => {
+            let _ = writeln!(text, "The other build is {}", printable(&machine.build));
+        }
+        Some(_) => text += "The intervals do not cover what else changed on the machine since then.\n",
         None => {}
     }
     text

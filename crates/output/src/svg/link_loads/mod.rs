@@ -132,7 +132,9 @@ fn frame(links: impl IntoIterator<Item = Option<LinkId>>, columns: usize) -> Str
         rest = &rest[count..];
     }
     let links = parts.join(";");
-    format!(r#"fill="transparent" stroke="{GREY}" stroke-width="0.7" data-links="{links}" data-columns="{columns}""#)
+    format!(
+        r#"fill="none" pointer-events="all" stroke="{GREY}" stroke-width="0.7" data-links="{links}" data-columns="{columns}""#
+    )
 }
 
 /// Returns the list of the busiest links, and a note on those left out.

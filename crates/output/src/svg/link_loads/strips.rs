@@ -78,6 +78,8 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
     } else {
         cells(canvas, &colours(|summary| summary.1), Point::new(x, y), (STRIP, HEIGHT));
     }
+    // Marks are drawn over the frame, so that loads painted in it leave them visible.
+    canvas.rect(x, y, STRIP, HEIGHT, &frame(links.iter().copied().map(Some), links.len()));
     let width = STRIP / links.len().max(1) as f64;
     for (i, _) in links.iter().enumerate().filter(|(_, link)| loads.fabric.has_failed(**link)) {
         failed::stroke(canvas, Point::new(x + width * i as f64, y), width.max(2.0), HEIGHT);
@@ -88,7 +90,6 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
         let tip = Point::new(at, y);
         canvas.polygon(&[tip, tip.plus(-4.0, -6.0), tip.plus(4.0, -6.0)], &format!(r#"fill="{INK}""#));
     }
-    canvas.rect(x, y, STRIP, HEIGHT, &frame(links.iter().copied().map(Some), links.len()));
 }
 
 /// Draws cells side by side; neighbours of one colour share a rectangle.
