@@ -156,16 +156,15 @@ impl Maps<'_> {
             let top = y + height - self.cell * (row + 1) as f64;
             let colours: Vec<String> = (0..columns).map(|column| colour(row, column)).collect();
             cells(canvas, &colours, Point::new(x, top), (width, self.cell + 0.15));
-            for column in 0..columns {
-                let link = at.get(row * columns + column).copied().flatten();
-                if link.is_some_and(|link| loads.fabric.has_failed(link)) {
-                    let corner = Point::new(x + self.cell * column as f64, top);
-                    failed::stroke(canvas, corner, self.cell, self.cell);
-                }
-            }
         }
-        let links = (0..rows * columns).map(|place| at.get(place).copied().flatten());
-        canvas.rect(x, y, width, height, &frame(links, columns));
+        let link = |place: usize| at.get(place).copied().flatten();
+        canvas.rect(x, y, width, height, &frame((0..rows * columns).map(link), columns));
+        for place in (0..rows * columns).filter(|&place| link(place).is_some_and(|link| loads.fabric.has_failed(link)))
+        {
+            let (row, column) = (place / columns, place % columns);
+            let corner = Point::new(x + self.cell * column as f64, y + height - self.cell * (row + 1) as f64);
+            failed::stroke(canvas, corner, self.cell, self.cell);
+        }
         self.numbers(canvas, x, y, width, height);
     }
 
