@@ -444,7 +444,7 @@ mod tests {
             let most = FREE_EXPANSION as usize >> 20;
             assert_eq!(read_with_hook(&part.repeat(most)).1.unwrap(), most << 20);
             let error = read_with_hook(&part.repeat(most + 1)).1.unwrap_err().to_string();
-            assert!(error.contains("compressed bytes; at most 500 times as many are expected"), "{error}");
+            assert!(error.contains("compressed bytes, and at most 500 times as many are expected"), "{error}");
         }
     }
 
