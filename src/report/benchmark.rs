@@ -135,12 +135,11 @@ impl OtherCost {
     /// of one distribution. It assumes nothing about that distribution.
     pub fn new(this: &[f64], other: Spread) -> Self {
         let (this, before) = (&this[..this.len().min(MOST_REPEATS)], &other.all[..other.all.len().min(MOST_REPEATS)]);
-        let ratios: Vec<f64> = this.iter().flat_map(|a| before.iter().map(move |b| a / b)).collect();
-        let mut sorted = ratios.clone();
+        let mut sorted: Vec<f64> = this.iter().flat_map(|a| before.iter().map(move |b| a / b)).collect();
         sorted.arrange_by(f64::total_cmp);
         let cut = rank_sum_cut(this.len(), before.len());
         let interval = cut.and_then(|cut| Some((*sorted.get(cut)?, *sorted.get(sorted.len().checked_sub(cut + 1)?)?)));
-        Self { ratio: Spread::new(ratios).median, interval, cpu_ns: other }
+        Self { ratio: Spread::new(sorted).median, interval, cpu_ns: other }
     }
 }
 

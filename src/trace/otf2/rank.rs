@@ -463,19 +463,20 @@ impl<C: Calls> RankEvents<'_, C> {
             return Ok(Event { call, bytes: sent, bytes2: received, flags: event.flags.and(Flags::INTER), ..event });
         }
         let kind = (self.local.comms.global(comm), operation, has_request);
-        let joint = if sizes::has_own_blocks(operation) { self.joint(kind, &event) } else { Vec::new() };
         // Only the root knows the blocks of the others.
-        let all = if sizes::is_rooted(call) && root != me { &[] } else { &joint[..] };
-        sizes::set(&mut event, ranks, root, [sent, received], all);
+        let knows = !sizes::is_rooted(call) || root == me;
+        let joint = if sizes::has_own_blocks(operation) { self.joint(kind, &event, knows) } else { Vec::new() };
+        sizes::set(&mut event, ranks, root, [sent, received], &joint);
         Ok(event)
     }
 
-    /// Returns the sums of all members of a communicator in its next collective of a kind. Returns nothing if they are
-    /// not known, or make up too many blocks.
-    fn joint(&mut self, kind: Kind, event: &Event) -> Vec<sizes::Sums> {
+    /// Returns the sums of all members of a communicator in its next collective of a kind. Returns nothing if the rank
+    /// does not know them, they are not recorded, or make up too many blocks.
+    fn joint(&mut self, kind: Kind, event: &Event, knows: bool) -> Vec<sizes::Sums> {
         let next = self.state.unequal.entry(kind).or_default();
         let at = std::mem::replace(next, *next + 1);
         let joint = match self.definitions.comms.get(&kind.0) {
+            _ if !knows => Vec::new(),
             Some(Members::Ranks(ranks, _)) => self.joints.sums(kind, at, ranks.iter().copied()),
             Some(Members::World) => self.joints.sums(kind, at, 0..self.definitions.ranks.len() as u32),
             _ => Vec::new(),

@@ -9,6 +9,7 @@ mod bisection;
 mod bounds;
 mod build;
 mod channels;
+mod crossings;
 mod failed;
 mod families;
 mod fingerprint;
@@ -37,6 +38,7 @@ use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
 pub use bounds::MeanDistance;
+pub(crate) use crossings::crossings;
 pub use families::leading_half;
 pub use grid::{CrossbarGrid, Grid};
 pub use lattice::{Lattice, Step};
@@ -165,12 +167,7 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
 
     /// Adds to each link the number of routes from and to these nodes that cross it ([`Family::route`]).
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
-        let mut route = Vec::new();
-        for &(src, dst) in ends.iter().filter(|(src, dst)| src != dst) {
-            route.clear();
-            self.route(src, dst, &mut route);
-            route.iter().for_each(|&link| counts[link] += 1);
-        }
+        crossings(ends, |src, dst, route| self.route(src, dst, route), |link| counts[link] += 1);
     }
 
     /// Returns the switches as points with coordinates, if they have coordinates.

@@ -5,7 +5,7 @@ use super::counting::{LoadCount, LoadPart, in_parts};
 use super::demand::Demand;
 use super::forwarding::Forwarding;
 use crate::diagnostic::Diagnostic;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, crossings};
 use crate::ids::{IdVec, LinkId, NodeId};
 
 /// Largest number of nodes whose routes are counted: all pairs may cross one link.
@@ -22,7 +22,7 @@ pub trait Router: Send + Sync + std::fmt::Debug {
 
     /// Adds to each link the number of routes from and to these nodes that cross it.
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
-        crossings(self, ends, |link| counts[link] += 1);
+        crossings(ends, |src, dst, route| self.route(src, dst, route), |link| counts[link] += 1);
     }
 
     /// Does the work of [`Router::count`] modulo 256, and returns the total number of crossings. If that
@@ -31,7 +31,8 @@ pub trait Router: Send + Sync + std::fmt::Debug {
     /// Counters of a byte are a quarter of the memory that a step goes through, and most links carry few
     /// messages of a step.
     fn count_few(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u8>) -> u64 {
-        crossings(self, ends, |link| counts[link] = counts[link].wrapping_add(1))
+        let route = |src, dst, route: &mut Vec<LinkId>| self.route(src, dst, route);
+        crossings(ends, route, |link| counts[link] = counts[link].wrapping_add(1))
     }
 
     /// Announces that this route will probably be needed soon, so that its data may be prefetched.
@@ -147,18 +148,4 @@ pub(super) const MISFIT: &str = "routing-misfit";
 pub(super) fn misfit(rule: &str, fits: &str, fabric: &Fabric) -> Diagnostic {
     let message = format!("{rule} finds routes on {fits}, but {} is {}", fabric.name(), fabric.family().kind());
     Diagnostic::new(MISFIT, message)
-}
-
-/// Calls `crossed` for each link of the routes from and to these nodes. Returns the number of calls.
-fn crossings<R: Router + ?Sized>(router: &R, ends: &[(NodeId, NodeId)], mut crossed: impl FnMut(LinkId)) -> u64 {
-    let (mut crossings, mut route) = (0, Vec::new());
-    for &(src, dst) in ends {
-        route.clear();
-        if src != dst {
-            router.route(src, dst, &mut route);
-        }
-        route.iter().for_each(|&link| crossed(link));
-        crossings += route.len() as u64;
-    }
-    crossings
 }

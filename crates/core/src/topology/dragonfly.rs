@@ -6,7 +6,7 @@ use super::between::{Arrangement, CablesByPair, GlobalCableKeys, GlobalPorts};
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, CommonLinkValues, Direct, LinkValues, Links, PairHash, complete, pair, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, Fact, Family, ShortestPaths, Sketch};
+use crate::fabric::{Fabric, Fact, Family, ShortestPaths, Sketch, crossings};
 use crate::ids::{IdVec, LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
@@ -427,11 +427,7 @@ impl Family for Dragonfly {
             let (alike, behind) = left.split_at(alike);
             left = behind;
             if is_drawn || from / a == to / a {
-                for &(src, dst) in alike.iter().filter(|(src, dst)| src != dst) {
-                    route.clear();
-                    self.route(src, dst, &mut route);
-                    route.iter().for_each(|&link| counts[link] += 1);
-                }
+                crossings(alike, |src, dst, route| self.route(src, dst, route), |link| counts[link] += 1);
                 continue;
             }
             let (count, nearest) = self.nearest(by_pair.between(from / a, to / a), from, to);

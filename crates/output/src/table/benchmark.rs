@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{fixed, grouped};
 use super::{Answer, Grid, printable};
 use crate::columns;
-use hayase::columns::Columns;
+use hayase::columns::{Blank, Columns};
 use hayase::report::{Benchmark, Growth};
 
 /// Returns the table of a benchmark.
@@ -56,17 +56,13 @@ fn rows(benchmark: &Benchmark) -> Grid {
         shown.extend([("other [ns]", ""), ("ratio", ""), ("95 % interval", "")]);
     }
     let columns = columns::benchmark(benchmark)
-        .id("other [ns]", |row| row.against.as_ref().map_or_else(none, |other| nanoseconds(other.cpu_ns.median)))
-        .id("95 % interval", |row| row.against.as_ref().and_then(|other| other.interval).map_or_else(none, ends))
+        .id("other [ns]", |row| Blank(row.against.as_ref().map(|other| nanoseconds(other.cpu_ns.median))))
+        .id("95 % interval", |row| Blank(row.against.as_ref().and_then(|other| other.interval).map(ends)))
         .id("message [ns]", |row| nanoseconds(row.cpu_ns.median))
         .id("range [ns]", |row| format!("{} to {}", nanoseconds(row.cpu_ns.min), nanoseconds(row.cpu_ns.max)))
         .part("spread", |row| (row.cpu_ns.all.len() > 1).then(|| row.cpu_ns.relative()))
         .id("message, wall [ns]", |row| nanoseconds(row.wall_ns.median));
     Grid::of(&columns.only(&shown), &benchmark.rows)
-}
-
-fn none() -> String {
-    "-".to_owned()
 }
 
 fn ends((low, high): (f64, f64)) -> String {
