@@ -132,10 +132,10 @@ impl<S: Debug> FlowTable for Crossings<S> {
         &mut self,
         coming: NewFlow<'_>,
         _picked: &mut Vec<u32>,
-        _visit: impl FnMut(&mut S, u32) -> T,
-        mut crowded: impl FnMut(u32, &mut S),
+        _visit: impl FnMut(u32, &mut S, u32) -> T,
+        mut crowded: impl FnMut(u32),
     ) {
-        self.add(coming, 0.0, |link, state, _| crowded(link, state));
+        self.add(coming, 0.0, |link, _, _| crowded(link));
     }
 
     fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, f64, bool)) {
@@ -156,10 +156,10 @@ impl<S: Debug> FlowTable for Crossings<S> {
         &mut self,
         flow: u32,
         _picked: &mut Vec<u32>,
-        _visit: impl FnMut(&mut S, u32) -> T,
-        mut crowded: impl FnMut(u32, &mut S),
+        _visit: impl FnMut(u32, &mut S, u32) -> T,
+        mut crowded: impl FnMut(u32),
     ) {
-        self.remove(flow, |link, state, _, _| crowded(link, state));
+        self.remove(flow, |link, _, _, _| crowded(link));
     }
 
     fn own_link(&mut self, flow: u32, state: impl Fn() -> S) -> u32 {

@@ -2,8 +2,9 @@
 
 use super::crossings::Crossings;
 use super::flow_table::{FlowTable, NewFlow, Part};
-use super::incidence::Incidence;
+use super::incidence::{Aligned, HalfLine, Incidence};
 use super::policy::{Change, Sharing, Terms};
+use crate::ids::{LinkId, UniformOrEach};
 
 /// Equal share of flows on one path each, without weights or limits; see [`EvenDivision`].
 pub type EqualShare = EvenDivision<Incidence<LinkShare>>;
@@ -47,21 +48,20 @@ pub type WeightedEqualShare = EvenDivision<Crossings<LinkShare>>;
 pub struct EvenDivision<T> {
     /// Flows on links. The level of a flow added since the last solve is 0.
     table: T,
-    /// Links whose share has to be computed again, each once.
+    /// Capacity by link \[B/s\].
+    capacities: UniformOrEach<LinkId, f64>,
+    /// Links whose share has to be computed again; some occur several times.
     changed: Vec<u32>,
     /// Flows that take the least share of their route again; some occur several times.
     touched: Vec<u32>,
 }
 
-/// State of a link.
+/// State of a link: the level of its flows, c / n; infinite for a link without flows.
 #[derive(Clone, Debug)]
-pub struct LinkShare {
-    /// Level of its flows, c / n; infinite for a link without flows.
-    share: f64,
-    /// Capacity \[B/s\].
-    capacity: f64,
-    /// Set when its share has to be computed again.
-    is_changed: bool,
+pub struct LinkShare(f64);
+
+impl Aligned for LinkShare {
+    type Alignment = HalfLine;
 }
 
 impl EqualShare {
@@ -84,28 +84,25 @@ impl EqualShare {
 impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
     /// Creates links of these capacities \[B/s\] without flows.
     pub fn new(capacities: Vec<f64>) -> Self {
-        let state = |link| LinkShare { share: f64::INFINITY, capacity: capacities[link], is_changed: false };
-        Self { table: T::new(capacities.len(), state), changed: Vec::new(), touched: Vec::new() }
-    }
-
-    #[inline(always)]
-    fn mark(changed: &mut Vec<u32>, link: u32, state: &mut LinkShare) {
-        if !std::mem::replace(&mut state.is_changed, true) {
-            changed.push(link);
+        Self {
+            table: T::new(capacities.len(), |_| LinkShare(f64::INFINITY)),
+            capacities: UniformOrEach::new(capacities.len(), |link: LinkId| capacities[link.0 as usize]),
+            changed: Vec::new(),
+            touched: Vec::new(),
         }
     }
 
     /// Adds a flow.
     #[inline(always)]
     fn put(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
-        let Self { table, changed, touched } = self;
-        let fewer_for_each = |state: &mut LinkShare, count: u32| {
-            state.share = state.capacity / f64::from(count);
-            let new = state.share;
+        let Self { table, capacities, changed, touched } = self;
+        let fewer_for_each = |link, LinkShare(share): &mut LinkShare, count| {
+            *share = capacities.get(LinkId(link)) / f64::from(count);
+            let new = *share;
             move |rate: f64| rate > new
         };
         let coming = NewFlow { flow, links, parts, own: None, terms: terms.checked() };
-        table.add_picking(coming, touched, fewer_for_each, |link, state| Self::mark(changed, link, state));
+        table.add_picking(coming, touched, fewer_for_each, |link| changed.push(link));
         touched.push(flow);
         if table.is_large() {
             table.fetch_flows(links);
@@ -114,10 +111,10 @@ impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
 
     /// Computes the share of a link, and records the flows that this affects.
     #[inline]
-    fn divide(table: &mut T, link: u32, touched: &mut Vec<u32>) {
-        let (state, around) = table.link_mut(link);
-        let new = state.capacity / T::Part::total(around); // infinite without flows
-        let old = std::mem::replace(&mut state.share, new);
+    fn divide(table: &mut T, link: u32, capacity: f64, touched: &mut Vec<u32>) {
+        let (LinkShare(share), around) = table.link_mut(link);
+        let new = capacity / T::Part::total(around); // infinite without flows
+        let old = std::mem::replace(share, new);
         if new != old {
             table.pick(link, touched, |level| (level > new) | (level == old));
         }
@@ -139,17 +136,17 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
     }
 
     fn remove(&mut self, flow: u32) {
-        let Self { table, changed, touched } = self;
+        let Self { table, capacities, changed, touched } = self;
         if table.is_large() {
             table.fetch_beside(flow);
         }
-        let more_for_each = |state: &mut LinkShare, count: u32| {
+        let more_for_each = |link, LinkShare(share): &mut LinkShare, count| {
             // (Infinite without flows.)
-            let old = std::mem::replace(&mut state.share, state.capacity / f64::from(count)).to_bits();
+            let old = std::mem::replace(share, capacities.get(LinkId(link)) / f64::from(count)).to_bits();
             // (Both are above 0, so they are equal if their bits are, which is quicker to compare.)
             move |rate: f64| rate.to_bits() == old
         };
-        table.remove_picking(flow, touched, more_for_each, |link, state| Self::mark(changed, link, state));
+        table.remove_picking(flow, touched, more_for_each, |link| changed.push(link));
     }
 
     fn expect(&self, next: u32, later: u32) {
@@ -162,23 +159,21 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.table.link_mut(link).0.capacity = capacity;
-        Self::divide(&mut self.table, link, &mut self.touched);
+        self.capacities.set(LinkId(link), capacity);
+        Self::divide(&mut self.table, link, capacity, &mut self.touched);
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        let Self { table, changed, touched } = self;
-        for &link in &*changed {
-            table.link_mut(link).0.is_changed = false;
-            Self::divide(table, link, touched);
+        let Self { table, capacities, changed, touched } = self;
+        for link in changed.drain(..) {
+            Self::divide(table, link, capacities.get(LinkId(link)), touched);
         }
-        changed.clear();
         if table.is_large() {
             touched.iter().for_each(|&flow| table.fetch_links(flow));
         }
         for &flow in &*touched {
             let mut least = f64::INFINITY;
-            table.visit_links(flow, |_, state, _, _| least = if least < state.share { least } else { state.share });
+            table.visit_links(flow, |_, &mut LinkShare(share), _, _| least = if least < share { least } else { share });
             let old = table.known_level(flow);
             // (Infinite: the flow came and went since the last solve. Equal: it was recorded twice.)
             if least != old && least < f64::INFINITY {
@@ -199,12 +194,12 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
         let (level, Terms { weight, limit }) = (self.table.level(flow), self.table.terms(flow));
-        self.table.links_of(flow).find(|&link| self.table.state(link).share == level && level * weight <= limit)
+        self.table.links_of(flow).find(|&link| self.table.state(link).0 == level && level * weight <= limit)
     }
 
     #[inline]
     fn holds_back(&self, flow: u32, link: u32) -> bool {
-        !T::TAKES_TERMS && self.table.state(link).share == self.table.level(flow)
+        !T::TAKES_TERMS && self.table.state(link).0 == self.table.level(flow)
     }
 
     fn gives_even_flows_even_shares(&self) -> bool {

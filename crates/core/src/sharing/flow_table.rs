@@ -88,15 +88,15 @@ pub trait FlowTable: Debug {
 
     /// Adds a flow at level 0, for a policy that looks at the flows of a link when their number changes.
     ///
-    /// `visit` is called with each link's state and its number of flows including this one, and returns a
+    /// `visit` is called with each link, its state and its number of flows including this one, and returns a
     /// test. Flows of the link whose level passes the test are appended. For links with many flows, `crowded`
     /// is called instead.
     fn add_picking<T: Fn(f64) -> bool>(
         &mut self,
         coming: NewFlow<'_>,
         picked: &mut Vec<u32>,
-        visit: impl FnMut(&mut Self::State, u32) -> T,
-        crowded: impl FnMut(u32, &mut Self::State),
+        visit: impl FnMut(u32, &mut Self::State, u32) -> T,
+        crowded: impl FnMut(u32),
     );
 
     /// Takes a flow off its links; `visit` is called with each link, its state, the flow's part, and true if
@@ -104,13 +104,13 @@ pub trait FlowTable: Debug {
     fn remove(&mut self, flow: u32, visit: impl FnMut(u32, &mut Self::State, Self::Part, bool));
 
     /// Removes a flow and sets its level to 0, for a policy as in [`FlowTable::add_picking`]: `visit` is
-    /// called with each link's state and the number of its flows that are left.
+    /// called with each link, its state and the number of its flows that are left.
     fn remove_picking<T: Fn(f64) -> bool>(
         &mut self,
         flow: u32,
         picked: &mut Vec<u32>,
-        visit: impl FnMut(&mut Self::State, u32) -> T,
-        crowded: impl FnMut(u32, &mut Self::State),
+        visit: impl FnMut(u32, &mut Self::State, u32) -> T,
+        crowded: impl FnMut(u32),
     );
 
     /// Returns the link that represents a flow's own limit, behind all given links.

@@ -22,17 +22,34 @@ const ROOM: usize = INLINE.next_power_of_two();
 /// Number of flows that most links do not exceed, apart from a flow that comes or goes.
 const FEW: usize = 2;
 
-/// Link: the policy's state (up to 40 bytes) and its flows, in 64 bytes.
+/// State of a link that a policy keeps.
+pub trait Aligned: Debug {
+    /// Alignment of a link, which is a cache line or half of one: a link that fits there is in one line.
+    type Alignment: Copy + Debug + Send;
+}
+
+/// Alignment to a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct WholeLine;
+
+/// Alignment to half of a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub struct HalfLine;
+
+/// Link: the policy's state and its flows, in half of a cache line (state of 8 bytes) or a whole one (40).
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
-struct Link<S> {
+#[repr(C)]
+struct Link<S: Aligned> {
+    alignment: [S::Alignment; 0],
     state: S,
     count: u32,
     /// The flows, up to [`INLINE`]; with more, the first entry is the number of the spilled list.
     inline: [u32; INLINE],
 }
 
-impl<S> Link<S> {
+impl<S: Aligned> Link<S> {
     #[inline]
     fn is_spilled(&self) -> bool {
         self.count as usize > INLINE
@@ -56,7 +73,7 @@ impl<S> Link<S> {
 
 /// Flows on links, with a state of type `S` for each link and a rate for each flow.
 #[derive(Clone, Debug)]
-pub struct Incidence<S> {
+pub struct Incidence<S: Aligned> {
     links: Vec<Link<S>>,
     spills: Spills,
     /// Words of each flow: the number of its links, then the links.
@@ -144,11 +161,11 @@ fn take_of<const LOOKS: usize>(flows: &[u32; INLINE], count: u32, picked: &mut V
 /// # Panics
 /// If one of them does not exist.
 #[inline]
-fn check<S>(links: &[u32], all: &[Link<S>]) {
+fn check<S: Aligned>(links: &[u32], all: &[Link<S>]) {
     assert!(links.iter().all(|&link| (link as usize) < all.len()), "a flow is on links that are there");
 }
 
-impl<S> Incidence<S> {
+impl<S: Aligned> Incidence<S> {
     /// Returns the number of flow ids that have ever been in use; all ids are below it.
     pub(super) fn flows(&self) -> usize {
         self.rates.len()
@@ -334,7 +351,7 @@ impl<S> Incidence<S> {
     }
 }
 
-impl<S: Debug> FlowTable for Incidence<S> {
+impl<S: Aligned> FlowTable for Incidence<S> {
     type State = S;
     type Part = WholePart;
 
@@ -345,7 +362,7 @@ impl<S: Debug> FlowTable for Incidence<S> {
         S: Send,
     {
         let links: Vec<Link<S>> =
-            threads::collect(links, |link| Link { state: state(link), count: 0, inline: [0; INLINE] });
+            threads::collect(links, |link| Link { alignment: [], state: state(link), count: 0, inline: [0; INLINE] });
         Self {
             is_large: links.len() >= MANY_LINKS,
             links,
@@ -366,14 +383,14 @@ impl<S: Debug> FlowTable for Incidence<S> {
         &mut self,
         coming: NewFlow<'_>,
         picked: &mut Vec<u32>,
-        mut visit: impl FnMut(&mut S, u32) -> T,
-        mut crowded: impl FnMut(u32, &mut S),
+        mut visit: impl FnMut(u32, &mut S, u32) -> T,
+        mut crowded: impl FnMut(u32),
     ) {
         self.put(coming, 0.0, |id, link, rates| {
             if link.is_spilled() {
-                return crowded(id, &mut link.state);
+                return crowded(id);
             }
-            let (test, others) = (visit(&mut link.state, link.count), link.count - 1);
+            let (test, others) = (visit(id, &mut link.state, link.count), link.count - 1);
             if others > 0 {
                 take(&link.inline, others, picked, |flow| test(rate_of(rates, flow)));
             }
@@ -390,14 +407,14 @@ impl<S: Debug> FlowTable for Incidence<S> {
         &mut self,
         flow: u32,
         picked: &mut Vec<u32>,
-        mut visit: impl FnMut(&mut S, u32) -> T,
-        mut crowded: impl FnMut(u32, &mut S),
+        mut visit: impl FnMut(u32, &mut S, u32) -> T,
+        mut crowded: impl FnMut(u32),
     ) {
         self.take_off(flow, |id, link, rates| {
             if link.is_spilled() {
-                return crowded(id, &mut link.state);
+                return crowded(id);
             }
-            let test = visit(&mut link.state, link.count);
+            let test = visit(id, &mut link.state, link.count);
             if link.count > 0 {
                 take(&link.inline, link.count, picked, |flow| test(rate_of(rates, flow)));
             }
@@ -556,6 +573,10 @@ mod tests {
     use crate::rng::Stream;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    impl Aligned for () {
+        type Alignment = HalfLine;
+    }
+
     fn coming(flow: u32, links: &[u32]) -> NewFlow<'_> {
         NewFlow { flow, links, parts: &[], own: None, terms: Terms::default() }
     }
@@ -570,7 +591,7 @@ mod tests {
         };
         refuses(&|incidence| incidence.add(coming(1, &[0, 2]), 0.0, |_, &mut (), _| {}));
         refuses(&|incidence| {
-            incidence.add_picking(coming(1, &[0, 2]), &mut Vec::new(), |&mut (), _| |_| true, |_, &mut ()| {})
+            incidence.add_picking(coming(1, &[0, 2]), &mut Vec::new(), |_, &mut (), _| |_| true, |_| {})
         });
     }
 
@@ -640,14 +661,14 @@ mod tests {
             let route = plain[flow as usize].clone();
             let test = |rate: f64| rate >= limit;
             let mut counts = Vec::new();
-            let visit = |_: &mut (), count: u32| {
+            let visit = |_, _: &mut (), count: u32| {
                 counts.push(count as usize);
                 test
             };
             if comes {
-                incidence.add_picking(coming(flow, &route), &mut picked, visit, |link, ()| crowded.push(link));
+                incidence.add_picking(coming(flow, &route), &mut picked, visit, |link| crowded.push(link));
             } else {
-                incidence.remove_picking(flow, &mut picked, visit, |link, ()| crowded.push(link));
+                incidence.remove_picking(flow, &mut picked, visit, |link| crowded.push(link));
                 plain[flow as usize].clear();
             }
             let mut left = Vec::new();

@@ -1,7 +1,7 @@
 //! Exact max-min fairness, kept up to date by a sweep over the links around each change.
 
 use super::flow_table::{FlowTable, NewFlow, Part, WholePart};
-use super::incidence::Incidence;
+use super::incidence::{Aligned, Incidence, WholeLine};
 use super::pending::Pending;
 use super::policy::{Change, Sharing, Terms};
 
@@ -141,6 +141,10 @@ pub struct LinkState<K> {
     /// Set if the key is the exact level, not just a lower bound; valid while it is dirty.
     is_exact: bool,
     pub(super) sums: K,
+}
+
+impl<K: std::fmt::Debug> Aligned for LinkState<K> {
+    type Alignment = WholeLine;
 }
 
 const _: () = assert!(size_of::<LinkState<WholePart>>() <= 40, "a link and its first flows fit in a cache line");
