@@ -29,7 +29,7 @@ use crate::faults::Faults;
 use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, UniformOrEach, WakeId};
 use crate::placement::Placement;
 use crate::routing::{Router, StartingMessage};
-use crate::transport::{Entry, EntryOptions, Facts, Gridlock, Transport, Wants};
+use crate::transport::{EXPECTED, Entry, EntryOptions, Facts, Gridlock, Transport, Wants};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, SendRequest, Workload};
 
@@ -44,7 +44,7 @@ const INSTANT: f64 = 1.0 / (1u64 << 44) as f64;
 /// Turns of the loop between two looks at the [`Watch`], and messages under way that count as one more turn:
 /// a turn may take as long as all of them.
 const TURNS_PER_TICK: usize = 1024;
-const MESSAGES_PER_TURN: usize = 128;
+const MESSAGES_PER_TURN: usize = 4096;
 
 /// Prefetch distance, in messages that start or arrive at one instant.
 const PREFETCH_DISTANCE: usize = 8;
@@ -146,6 +146,8 @@ struct EventLoop<'a, 'o, W: ?Sized, T: ?Sized, O> {
     requests: Requests,
     /// Links of the message that is being launched.
     route: Vec<LinkId>,
+    /// Route of the message that will probably be launched next.
+    coming: Route,
     /// Message without a route; it ends the run.
     refused: Option<Blocked>,
 }
@@ -201,6 +203,14 @@ impl LinkProperties {
         let narrowest = || route.iter().map(|&link| self.capacity.get(link)).min().unwrap_or_default();
         self.common_capacity.unwrap_or_else(narrowest).time_for(bytes as f64)
     }
+}
+
+/// Route between two nodes.
+#[derive(Default)]
+struct Route {
+    /// Both nodes; `None` if there is no route.
+    ends: Option<(NodeId, NodeId)>,
+    links: Vec<LinkId>,
 }
 
 /// Messages under way, by flow.
@@ -261,14 +271,30 @@ impl Flights {
         (&place.flight, &self.links[place.piece as usize * PIECE..][..place.length as usize])
     }
 
-    /// Prefetches the data of a message that will soon be looked at.
+    /// Prefetches a message that will soon be looked at.
     #[inline]
     fn fetch(&self, id: FlowId) {
         if let Some(place) = self.flights.get(id.index()) {
             fetch(place);
-            if let Some(link) = self.links.get(place.piece as usize * PIECE) {
-                fetch(link);
-            }
+        }
+    }
+
+    /// Prefetches data of messages behind this place in a list that is gone through.
+    #[inline]
+    fn fetch_ahead(&self, list: &[FlowId], index: usize) {
+        if let Some(&soon) = list.get(index + PREFETCH_DISTANCE) {
+            self.fetch_links(soon);
+        }
+        if let Some(&later) = list.get(index + 2 * PREFETCH_DISTANCE) {
+            self.fetch(later);
+        }
+    }
+
+    /// Prefetches the links of a message that has been prefetched.
+    #[inline]
+    fn fetch_links(&self, id: FlowId) {
+        if let Some(link) = self.flights.get(id.index()).and_then(|place| self.links.get(place.piece as usize * PIECE)) {
+            fetch(link);
         }
     }
 }
@@ -312,6 +338,7 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
             delivered: Vec::new(),
             requests: Requests::default(),
             route: Vec::new(),
+            coming: Route::default(),
             refused: None,
         };
         let total = run.simulation.workload.messages();
@@ -387,7 +414,12 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         let (id, route) = (self.flights.new_id(), &mut self.route);
         route.clear();
         if src != dst {
-            router.route(src, dst, route);
+            if self.coming.ends == Some((src, dst)) {
+                std::mem::swap(route, &mut self.coming.links);
+                self.coming.ends = None;
+            } else {
+                router.route(src, dst, route);
+            }
             if route.is_empty() {
                 return self.refuse(send);
             }
@@ -531,14 +563,32 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         }
     }
 
-    /// Prefetches data that the next arrivals need, and data for the message that follows the first of them.
+    /// Prefetches data that the next arrivals need, and data for the messages that follow them: a part at each
+    /// turn, so that nothing is waited for.
     #[inline]
-    fn expect(&self, next: FlowId, later: FlowId) {
-        let Simulation { router, placement, workload, .. } = &self.simulation;
-        self.flights.fetch(later);
-        let sent = self.flights.get(next).0.send.id;
-        if let Some(dst) = workload.destination_after(sent) {
-            router.expect(placement[sent.src], placement[dst]);
+    fn expect(&mut self, flows: [FlowId; EXPECTED]) {
+        let [first, second, third, ..] = flows;
+        let Simulation { router, placement, workload, transport, .. } = &self.simulation;
+        let flights = &self.flights;
+        flows.iter().for_each(|&flow| flights.fetch(flow));
+        workload.expect(flights.get(third).0.send.id.src);
+        workload.expect(flights.get(second).0.send.id.src);
+        flights.fetch_links(second);
+        flights.fetch_links(first);
+        let ends_after = |flow| {
+            let sent = flights.get(flow).0.send.id;
+            workload.destination_after(sent).map(|dst| (placement[sent.src], placement[dst]))
+        };
+        if let Some((src, dst)) = ends_after(second) {
+            router.expect(src, dst);
+        }
+        let Route { ends, links } = &mut self.coming;
+        *ends = ends_after(first).filter(|(src, dst)| src != dst && self.chosen.is_none());
+        self.observer.expect(flights.get(first).1);
+        if let Some((src, dst)) = *ends {
+            links.clear();
+            router.route(src, dst, links);
+            transport.expect_on(links);
         }
     }
 
@@ -548,8 +598,8 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         self.arrived.clear();
         self.simulation.transport.departed(&mut self.departed);
         self.simulation.transport.arrived(until, &mut self.arrived);
-        if let Some([next, later]) = self.simulation.transport.expected() {
-            self.expect(next, later);
+        if let Some(flows) = self.simulation.transport.expected() {
+            self.expect(flows);
         }
         let shared = self.arrived.len();
         self.woken.clear();
@@ -603,9 +653,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     /// Removes arrived messages from the flights; the first `shared` of them used bandwidth.
     fn deliver(&mut self, shared: usize) {
         for (index, &id) in self.arrived[..shared].iter().enumerate() {
-            if let Some(&later) = self.arrived.get(index + PREFETCH_DISTANCE) {
-                self.flights.fetch(later);
-            }
+            self.flights.fetch_ahead(&self.arrived, index);
             let links = self.flights.get(id).1;
             match self.chosen.as_deref().map_or(&[][..], |chosen| chosen.parts(id)) {
                 [] => self.observer.left(self.now, links),
@@ -620,9 +668,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
             self.sort_arrived();
         }
         for (index, &id) in self.arrived.iter().enumerate() {
-            if let Some(&later) = self.arrived.get(index + PREFETCH_DISTANCE) {
-                self.flights.fetch(later);
-            }
+            self.flights.fetch_ahead(&self.arrived, index);
             let (flight, route) = self.flights.get(id);
             match &mut self.chosen {
                 None => self.observer.delivered(self.now, flight, route),

@@ -109,6 +109,11 @@ pub trait Observer {
         let _ = (now, flight, route);
     }
 
+    /// Prefetches data of the links of a message that will probably arrive next.
+    fn expect(&self, route: &[LinkId]) {
+        let _ = route;
+    }
+
     /// Called for each delivered message that was split: each of its links has carried its part of the bytes.
     fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
         let _ = (links, parts);

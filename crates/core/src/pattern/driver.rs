@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{After, Injection, Message, Needs, Pattern, start_offsets};
+use crate::base::prefetch::fetch;
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
 use crate::noise::{Processors, Work};
 use crate::units::Time;
@@ -491,6 +492,10 @@ impl Workload for PatternPlayer {
     fn destination_after(&self, message: MessageId) -> Option<RankId> {
         let RankProgress { next, count, .. } = self.ranks[message.src];
         (next < count).then(|| self.pattern.message(message.src, next).dst)
+    }
+
+    fn expect(&self, sender: RankId) {
+        fetch(&self.ranks[sender]);
     }
 
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {

@@ -4,6 +4,7 @@ use super::Fingerprint;
 use super::fingerprint::mix;
 use super::over_time::{LinkMeasures, LinkSeries};
 use super::split::Fractions;
+use crate::base::prefetch::fetch;
 use crate::base::threads;
 use crate::engine::{Alone, CountedStep, Flight, Observer, Passed};
 use crate::fabric::{Bisection, Fabric};
@@ -127,6 +128,11 @@ impl Observer for Recorder<'_> {
         if let Some(times) = &mut self.times {
             links.iter().zip(parts).for_each(|(&link, &part)| times.leave(now, link, flows_of(part)));
         }
+    }
+
+    #[inline]
+    fn expect(&self, route: &[LinkId]) {
+        route.iter().for_each(|&link| fetch(&self.bytes[link]));
     }
 
     #[inline]

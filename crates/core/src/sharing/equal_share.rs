@@ -149,9 +149,8 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
         table.remove_picking(flow, touched, more_for_each, |link| changed.push(link));
     }
 
-    fn expect(&self, next: u32, later: u32) {
-        self.table.fetch_links(next);
-        self.table.fetch_words(later);
+    fn expect(&self, flow: u32, after: usize) {
+        self.table.fetch(flow, after);
     }
 
     fn expect_on(&self, links: &[u32]) {

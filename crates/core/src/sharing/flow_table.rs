@@ -184,6 +184,10 @@ pub trait FlowTable: Debug {
         false
     }
 
+    /// Prefetches data of a flow that will probably be removed after this number of others: its links' ids,
+    /// then the links, then the flows on them, then the links of those.
+    fn fetch(&self, _flow: u32, _after: usize) {}
+
     /// Prefetches the links of a flow.
     fn fetch_links(&self, _flow: u32) {}
 

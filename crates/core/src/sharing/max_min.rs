@@ -536,9 +536,8 @@ impl<K: Sums> Sharing for WaterFilling<K> {
         });
     }
 
-    fn expect(&self, next: u32, later: u32) {
-        self.table.fetch_links(next);
-        self.table.fetch_words(later);
+    fn expect(&self, flow: u32, after: usize) {
+        self.table.fetch(flow, after);
     }
 
     fn expect_on(&self, links: &[u32]) {

@@ -73,9 +73,10 @@ pub trait Sharing: std::fmt::Debug {
     /// Removes a flow.
     fn remove(&mut self, flow: u32);
 
-    /// Prefetches data of a flow that will probably be removed next, and of another after it.
-    fn expect(&self, next: u32, later: u32) {
-        let _ = (next, later);
+    /// Prefetches data of a flow that will probably be removed after this number of others: a part each time,
+    /// since where the next part lies stands in the one before.
+    fn expect(&self, flow: u32, after: usize) {
+        let _ = (flow, after);
     }
 
     /// Prefetches data of these links, on which a flow will come soon.

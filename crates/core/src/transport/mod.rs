@@ -87,6 +87,9 @@ pub struct Wants {
     pub to_ask: bool,
 }
 
+/// Number of messages that are expected to arrive soon, whose data is prefetched.
+pub const EXPECTED: usize = 8;
+
 /// Moves messages over links.
 ///
 /// The engine starts messages, lets the transport compute the effects, asks when the next one arrives, and
@@ -156,10 +159,15 @@ pub trait Transport {
     /// Takes out the messages that have arrived by `until`, in no particular order.
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>);
 
-    /// Returns the message that will probably arrive next after an arrival, and the one after it, if
-    /// prefetching their data pays.
-    fn expected(&self) -> Option<[FlowId; 2]> {
+    /// Returns messages that will arrive soon after an arrival, the first three in order, if prefetching
+    /// their data pays.
+    fn expected(&self) -> Option<[FlowId; EXPECTED]> {
         None
+    }
+
+    /// Prefetches data of the links of a message that will probably start next.
+    fn expect_on(&self, route: &[LinkId]) {
+        let _ = route;
     }
 
     /// Takes out the messages whose last byte has left the sending node since the last call. A transport that

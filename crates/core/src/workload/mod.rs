@@ -95,6 +95,10 @@ pub trait Workload {
         let _ = message;
         None
     }
+    /// Prefetches data of a rank whose message will probably arrive soon.
+    fn expect(&self, sender: RankId) {
+        let _ = sender;
+    }
     /// Reports a requested wake.
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests);
     /// Returns the ranks that are stuck when nothing is in flight any more; empty if the workload is done.

@@ -32,7 +32,7 @@ pub(super) struct FinishQueue {
 }
 
 /// Children of a place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Block {
     /// Finish times \[ps\]; infinite for no flow.
@@ -87,16 +87,18 @@ impl FinishQueue {
         self.blocks.get(1).map_or(f64::INFINITY, |children| children.earliest().1)
     }
 
-    /// Returns the earliest of the flows that are left after one was taken out, and one that is probably the
-    /// next after it.
+    /// Returns the earliest of the flows that are left after one was taken out, two that are probably the
+    /// next after it, in order, and others that come soon.
     #[inline]
-    pub(super) fn nearest(&self) -> Option<[u32; 2]> {
-        let children = self.blocks.get(1).filter(|_| self.hole && self.len > 2)?;
-        let (first, _) = children.earliest();
-        let mut others = children.times;
-        others[first] = f64::INFINITY;
-        let (second, _) = Block { times: others, flows: children.flows }.earliest();
-        Some([children.flows[first], children.flows[second]])
+    pub(super) fn nearest(&self) -> Option<[u32; ARITY]> {
+        let Block { mut times, mut flows } = *self.blocks.get(1).filter(|_| self.hole && self.len > ARITY)?;
+        for place in 0..3 {
+            let (next, _) = Block { times, flows }.earliest();
+            flows.swap(place, next);
+            times[next] = times[place];
+            times[place] = f64::INFINITY;
+        }
+        Some(flows)
     }
 
     /// Prefetches the place of a flow whose time will soon change.

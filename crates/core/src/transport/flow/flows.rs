@@ -9,7 +9,7 @@ use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
 use crate::sharing::{Change, Sharing, SharingSpec, Terms};
-use crate::transport::{Entry, Facts, Transport};
+use crate::transport::{EXPECTED, Entry, Facts, Transport};
 use crate::units::{Bandwidth, Time};
 use rustc_hash::FxHashMap;
 
@@ -363,7 +363,8 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
             if let (Some(soon), Some(later)) =
                 (flows.get(index + LINK_PREFETCH_DISTANCE), flows.get(index + 2 * LINK_PREFETCH_DISTANCE))
             {
-                self.sharing.expect(soon.0, later.0);
+                self.sharing.expect(soon.0, 1);
+                self.sharing.expect(later.0, 2);
             }
             self.sharing.remove(flows[index].0);
             self.meter.leave(flows[index].0);
@@ -371,13 +372,17 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         self.shared -= flows.len() - first;
     }
 
-    fn expected(&self) -> Option<[FlowId; 2]> {
+    fn expected(&self) -> Option<[FlowId; EXPECTED]> {
         if !self.numbers.are_many() {
             return None;
         }
-        let [next, later] = self.finish.nearest()?;
-        self.sharing.expect(next, later);
-        Some([FlowId(next), FlowId(later)])
+        let flows = self.finish.nearest()?;
+        flows.iter().enumerate().for_each(|(after, &flow)| self.sharing.expect(flow, after));
+        Some(flows.map(FlowId))
+    }
+
+    fn expect_on(&self, route: &[LinkId]) {
+        route.iter().filter_map(|&link| self.numbers.get(link)).for_each(|number| self.sharing.expect_on(&[number]));
     }
 
     fn facts(&self) -> Facts {
