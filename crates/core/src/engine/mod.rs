@@ -293,7 +293,8 @@ impl Flights {
     /// Prefetches the links of a message that has been prefetched.
     #[inline]
     fn fetch_links(&self, id: FlowId) {
-        if let Some(link) = self.flights.get(id.index()).and_then(|place| self.links.get(place.piece as usize * PIECE)) {
+        if let Some(link) = self.flights.get(id.index()).and_then(|place| self.links.get(place.piece as usize * PIECE))
+        {
             fetch(link);
         }
     }
@@ -588,7 +589,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
         if let Some((src, dst)) = *ends {
             links.clear();
             router.route(src, dst, links);
-            transport.expect_on(links);
+            transport.expect_on(links, 1);
         }
     }
 
@@ -596,6 +597,9 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     fn instant(&mut self) {
         let until = self.now + Time::from_ps(self.now.ps() * INSTANT);
         self.arrived.clear();
+        if self.coming.ends.is_some() {
+            self.simulation.transport.expect_on(&self.coming.links, 0);
+        }
         self.simulation.transport.departed(&mut self.departed);
         self.simulation.transport.arrived(until, &mut self.arrived);
         if let Some(flows) = self.simulation.transport.expected() {

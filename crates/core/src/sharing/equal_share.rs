@@ -105,7 +105,7 @@ impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
         table.add_picking(coming, touched, fewer_for_each, |link| changed.push(link));
         touched.push(flow);
         if table.is_large() {
-            table.fetch_flows(links);
+            table.fetch_around(links);
         }
     }
 
@@ -153,8 +153,11 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
         self.table.fetch(flow, after);
     }
 
-    fn expect_on(&self, links: &[u32]) {
-        self.table.fetch_lines(links);
+    fn expect_on(&self, links: &[u32], after: usize) {
+        match after {
+            0 => self.table.fetch_flows(links),
+            _ => self.table.fetch_lines(links),
+        }
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {

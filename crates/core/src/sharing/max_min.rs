@@ -540,8 +540,11 @@ impl<K: Sums> Sharing for WaterFilling<K> {
         self.table.fetch(flow, after);
     }
 
-    fn expect_on(&self, links: &[u32]) {
-        self.table.fetch_lines(links);
+    fn expect_on(&self, links: &[u32], after: usize) {
+        match after {
+            0 => self.table.fetch_flows(links),
+            _ => self.table.fetch_lines(links),
+        }
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {

@@ -79,9 +79,10 @@ pub trait Sharing: std::fmt::Debug {
         let _ = (flow, after);
     }
 
-    /// Prefetches data of these links, on which a flow will come soon.
-    fn expect_on(&self, links: &[u32]) {
-        let _ = links;
+    /// Prefetches data of these links, on which a flow will come after this number of others: the links, then
+    /// the flows on them.
+    fn expect_on(&self, links: &[u32], after: usize) {
+        let _ = (links, after);
     }
 
     /// Changes the capacity of a link to a value above 0 \[B/s\]; only if

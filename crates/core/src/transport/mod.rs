@@ -165,9 +165,10 @@ pub trait Transport {
         None
     }
 
-    /// Prefetches data of the links of a message that will probably start next.
-    fn expect_on(&self, route: &[LinkId]) {
-        let _ = route;
+    /// Prefetches data of the links of a message that will probably start after this number of others: the
+    /// links, then what is on them.
+    fn expect_on(&self, route: &[LinkId], after: usize) {
+        let _ = (route, after);
     }
 
     /// Takes out the messages whose last byte has left the sending node since the last call. A transport that

@@ -219,7 +219,7 @@ impl<M: Meter, S: Sharing + ?Sized> Flows<M, S> {
         let is_large = self.numbers.are_many();
         let arrival = lock_step.give_back(|flow, links, bytes, soon| {
             if is_large {
-                self.sharing.expect_on(soon);
+                self.sharing.expect_on(soon, 1);
             }
             self.sharing.add(flow.0, links);
             self.meter.start(flow.0, links, &[], Terms::default());
@@ -381,8 +381,9 @@ impl<M: Meter, S: Sharing + ?Sized> Transport for Flows<M, S> {
         Some(flows.map(FlowId))
     }
 
-    fn expect_on(&self, route: &[LinkId]) {
-        route.iter().filter_map(|&link| self.numbers.get(link)).for_each(|number| self.sharing.expect_on(&[number]));
+    fn expect_on(&self, route: &[LinkId], after: usize) {
+        let numbers = route.iter().filter_map(|&link| self.numbers.get(link));
+        numbers.for_each(|number| self.sharing.expect_on(&[number], after));
     }
 
     fn facts(&self) -> Facts {
