@@ -88,6 +88,12 @@ pub(super) fn pair(n: u32, i: u32, j: u32) -> u32 {
     i * (2 * n - i - 1) / 2 + j - i - 1
 }
 
+/// Returns the position of the bit with this number among those that are set.
+pub(super) fn bit(mut bits: u64, number: u32) -> usize {
+    (0..number).for_each(|_| bits &= bits - 1);
+    bits.trailing_zeros() as usize
+}
+
 /// Link numbers of a [`Direct`] network, computed by arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links {

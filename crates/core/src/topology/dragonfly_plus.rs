@@ -1,10 +1,12 @@
 //! Dragonfly+: groups that are trees of two levels, joined by their upper switches.
 
+mod shortest;
+
 use super::between::{Arrangement, CablesByPair, GlobalCableKeys, GlobalPorts};
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, CommonLinkValues, Direct, LinkValues, Links, PairHash};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, Fact, Family, Sketch};
+use crate::fabric::{Fabric, Fact, Family, ShortestPaths, Sketch};
 use crate::ids::{LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
@@ -76,6 +78,9 @@ struct DragonflyPlus {
     ids: Links,
     /// Cables by pair of groups; `None` if a file leaves pairs without cables.
     by_pair: Option<CablesByPair>,
+    /// True if shortest paths are computed by arithmetic: the spines of a group and the cables between two
+    /// groups have a bit each in 64.
+    has_shortest_paths: bool,
 }
 
 impl Topology for DragonflyPlusSpec {
@@ -127,8 +132,20 @@ impl Topology for DragonflyPlusSpec {
         let arrangement = choice.name();
         let ids = Links { nodes: nodes * leaves * count };
         let by_pair = CablesByPair::new(count, 1, &cables, |switch| switch / stride);
-        let family =
-            DragonflyPlus { nodes, leaves, spines, global_ports, count, arrangement, groups, local, ids, by_pair };
+        let fits = |by_pair: &CablesByPair| spines.max(by_pair.most()) <= u64::BITS;
+        let family = DragonflyPlus {
+            nodes,
+            leaves,
+            spines,
+            global_ports,
+            count,
+            arrangement,
+            groups,
+            local,
+            ids,
+            has_shortest_paths: by_pair.as_ref().is_some_and(fits),
+            by_pair,
+        };
         Ok(Direct { name, hosts, cables }.build(&links, family))
     }
 
@@ -193,6 +210,10 @@ impl Family for DragonflyPlus {
 
     fn has_routes(&self) -> bool {
         self.by_pair.is_some()
+    }
+
+    fn shortest_paths(&self) -> Option<&dyn ShortestPaths> {
+        self.has_shortest_paths.then_some(self)
     }
 
     /// Appends the path up to a spine and down, or over one of the cables between two groups. A hash of the

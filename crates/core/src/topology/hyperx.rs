@@ -3,8 +3,11 @@
 use super::common::{Mistakes, OneOrList, Topology, times};
 use super::direct::{CommonLinkValues, Direct, LinkValues, Links, PairHash, complete, pair};
 use crate::base::Arrange;
+use crate::base::divisor::Divisor;
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Bisection, Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name, leading_half};
+use crate::fabric::{
+    Bisection, Fabric, Fact, Family, Lattice, PathEnd, ShortestPaths, Sketch, Step, dimension_name, leading_half,
+};
 use crate::ids::{LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
@@ -40,13 +43,54 @@ pub struct HyperxSpec {
 #[derive(Clone, Debug)]
 struct Hyperx {
     shape: Vec<u32>,
-    links: Vec<u32>,
+    dimensions: Vec<Dimension>,
     nodes: u32,
     switches: u32,
     ids: Links,
     /// By switch: its line along the first dimension or, with more than two dimensions, its plane across the
     /// last.
     lines: Vec<u32>,
+}
+
+/// Dimension of a HyperX.
+#[derive(Clone, Copy, Debug)]
+struct Dimension {
+    size: Divisor,
+    /// Difference between the numbers of neighbouring switches.
+    stride: Divisor,
+    /// Cables between two switches.
+    links: u32,
+    /// First cable along this dimension.
+    first: u32,
+}
+
+impl Dimension {
+    /// Returns the dimensions of a HyperX.
+    fn all(shape: &[u32], links: &[u32], switches: u32) -> Vec<Self> {
+        let (mut stride, mut first) = (1, 0);
+        let dimension = |(&size, &links)| {
+            let dimension = Self { size: Divisor::new(size), stride: Divisor::new(stride), links, first };
+            stride *= size;
+            first += switches / size * (size * (size - 1) / 2) * links;
+            dimension
+        };
+        shape.iter().zip(links).map(dimension).collect()
+    }
+
+    /// Returns the line of a switch and its coordinate there.
+    #[inline]
+    fn place(&self, switch: u32) -> (u32, u32) {
+        let (above, below) = self.stride.divide(switch);
+        let (line, coordinate) = self.size.divide(above);
+        (line * self.stride.value() + below, coordinate)
+    }
+
+    /// Returns the first cable between coordinates x and y of a line.
+    #[inline]
+    fn cable(&self, line: u32, x: u32, y: u32) -> u32 {
+        let size = self.size.value();
+        self.first + (line * (size * (size - 1) / 2) + pair(size, x, y)) * self.links
+    }
 }
 
 impl Topology for HyperxSpec {
@@ -96,8 +140,8 @@ impl Topology for HyperxSpec {
         let along: u32 = if count > 2 { shape[..count - 1].iter().product() } else { shape[0] };
         let lines = (0..switches).map(|switch| switch / along).collect();
         let direct = Direct { name, hosts: vec![nodes; switches as usize], cables };
-        Ok(direct
-            .build(&kinds, Hyperx { shape, links, nodes, switches, ids: Links { nodes: nodes * switches }, lines }))
+        let (dimensions, ids) = (Dimension::all(&shape, &links, switches), Links { nodes: nodes * switches });
+        Ok(direct.build(&kinds, Hyperx { shape, dimensions, nodes, switches, ids, lines }))
     }
 }
 
@@ -114,16 +158,37 @@ fn counts(shape: &[u32], links: &[u32], nodes: u32) -> Option<(u64, u64, u64)> {
 }
 
 impl Hyperx {
-    /// Returns the cables between coordinates x and y on the line of a switch along a dimension.
-    fn cables(&self, dim: usize, switch: u32, x: u32, y: u32) -> std::ops::Range<u32> {
-        let pairs = |size: u32| size * (size - 1) / 2;
-        let before = self.shape[..dim].iter().zip(&self.links);
-        let first: u32 = before.map(|(&size, &parallel)| self.switches / size * pairs(size) * parallel).sum();
-        let (size, parallel) = (self.shape[dim], self.links[dim]);
-        let stride: u32 = self.shape[..dim].iter().product();
-        let line = switch / (stride * size) * stride + switch % stride;
-        let cable = first + (line * pairs(size) + pair(size, x, y)) * parallel;
-        cable..cable + parallel
+    /// Returns the step from a switch to the coordinate of another along a dimension, over one of the parallel
+    /// cables.
+    #[inline]
+    fn step(&self, dimension: &Dimension, switch: u32, to: u32, parallel: u32) -> (LinkId, u32) {
+        let ((line, x), (_, y)) = (dimension.place(switch), dimension.place(to));
+        let there = switch - x * dimension.stride.value() + y * dimension.stride.value();
+        (self.ids.cable(dimension.cable(line, x, y) + parallel, x > y), there)
+    }
+}
+
+impl ShortestPaths for Hyperx {
+    fn walk(&self, from: u32, end: PathEnd, pick: &mut dyn FnMut(u32) -> u32, visit: &mut dyn FnMut(&[LinkId])) -> u32 {
+        // (There are no groups.)
+        let PathEnd::Place(to) = end else { return from };
+        let mut at = from;
+        while at != to {
+            // Links along one dimension are numbered before those along the next.
+            let apart = |dimension: &&Dimension| dimension.place(at).1 != dimension.place(to).1;
+            let choices: u32 = self.dimensions.iter().filter(apart).map(|dimension| dimension.links).sum();
+            let mut number = if choices > 1 { pick(choices) } else { 0 };
+            for dimension in self.dimensions.iter().filter(apart) {
+                if number < dimension.links {
+                    let (link, there) = self.step(dimension, at, to, number);
+                    visit(&[link]);
+                    at = there;
+                    break;
+                }
+                number -= dimension.links;
+            }
+        }
+        to
     }
 }
 
@@ -134,8 +199,9 @@ impl Family for Hyperx {
 
     fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>) {
         let list = |sizes: &[u32]| Fact::Numbers(sizes.to_vec());
+        let links: Vec<u32> = self.dimensions.iter().map(|dimension| dimension.links).collect();
         let nodes = Fact::Number(self.nodes.into());
-        ("hyperx", vec![("shape", list(&self.shape)), ("links", list(&self.links)), ("nodes", nodes)])
+        ("hyperx", vec![("shape", list(&self.shape)), ("links", list(&links)), ("nodes", nodes)])
     }
 
     /// Returns the coordinates of a switch: `(3,4)`.
@@ -170,8 +236,9 @@ impl Family for Hyperx {
     fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
         let carried = |link: LinkId| fabric.link(link).capacity.bytes_per_second();
         let width = |dim: usize| {
-            let cables = self.cables(dim, 0, 0, 1);
-            f64::from(self.shape[dim]) * f64::from(self.links[dim]) * carried(self.ids.cable(cables.start, false))
+            let dimension = &self.dimensions[dim];
+            let cable = self.ids.cable(dimension.cable(0, 0, 1), false);
+            f64::from(self.shape[dim]) * f64::from(dimension.links) * carried(cable)
         };
         let mut order: Vec<usize> = (0..self.shape.len()).filter(|&dim| self.shape[dim] > 1).collect();
         let odd = |dim: usize| self.shape[dim] % 2;
@@ -205,23 +272,21 @@ impl Family for Hyperx {
         let mut spread = PairHash::new(src, dst);
         let (mut here, to) = (src.0 / self.nodes, dst.0 / self.nodes);
         route.push(self.ids.injection(src));
-        let (mut stride, mut first) = (1, 0);
-        for (&size, &parallel) in self.shape.iter().zip(&self.links) {
-            let (x, y) = (here / stride % size, to / stride % size);
-            let pairs = size * (size - 1) / 2;
-            if x != y {
-                let line = here / (stride * size) * stride + here % stride;
-                let cable = first + (line * pairs + pair(size, x, y)) * parallel + spread.below(parallel);
-                route.push(self.ids.cable(cable, x > y));
-                here = here - x * stride + y * stride;
+        for dimension in &self.dimensions {
+            if dimension.place(here).1 != dimension.place(to).1 {
+                let (link, there) = self.step(dimension, here, to, spread.below(dimension.links));
+                route.push(link);
+                here = there;
             }
-            first += self.switches / size * pairs * parallel;
-            stride *= size;
         }
         route.push(self.ids.ejection(dst));
     }
 
     fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
+    }
+
+    fn shortest_paths(&self) -> Option<&dyn ShortestPaths> {
         Some(self)
     }
 
@@ -249,9 +314,11 @@ impl Lattice for Hyperx {
     }
 
     fn steps(&self, point: u32, dim: usize, to: u32, steps: &mut Vec<Step>) {
-        let x = self.coordinate(point, dim);
+        let dimension = &self.dimensions[dim];
+        let (line, x) = dimension.place(point);
         if x != to {
-            let (cables, there) = (self.cables(dim, point, x, to), self.moved(point, dim, to));
+            let (cable, there) = (dimension.cable(line, x, to), self.moved(point, dim, to));
+            let cables = cable..cable + dimension.links;
             steps.extend(cables.map(|cable| Step { link: self.ids.cable(cable, x > to), then: None, point: there }));
         }
     }

@@ -1,6 +1,6 @@
 //! Shortest paths of a dragonfly whose groups are complete graphs.
 
-use super::super::direct::pair;
+use super::super::direct::{bit, pair};
 use super::{Dragonfly, GlobalCable};
 use crate::fabric::{PathEnd, ShortestPaths};
 use crate::ids::LinkId;
@@ -48,12 +48,6 @@ impl Dragonfly {
         let (cable, _) = there.nth(number as usize)?;
         Some((Some(self.local(group, at, leave, parallel)), *cable))
     }
-}
-
-/// Returns the position of the bit with this number among those that are set.
-fn bit(mut bits: u64, number: u32) -> usize {
-    (0..number).for_each(|_| bits &= bits - 1);
-    bits.trailing_zeros() as usize
 }
 
 /// Returns the cables that need the fewest steps inside groups, a bit each. A path to a group ends wherever it enters.
