@@ -43,7 +43,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
 
     /// Applies the changes of links that are due: failures, repairs and new capacities.
     pub(super) fn links_change(&mut self) {
-        let under_way = self.flights.flights.len() > self.flights.free.len();
+        let under_way = self.flights.len() > self.flights.free.len();
         let is_busy = under_way || !self.woken.is_empty() || self.events.has_work();
         let Some(outages) = self.chosen.as_mut().and_then(|chosen| chosen.outages.as_mut()) else { return };
         if !is_busy {
@@ -90,7 +90,7 @@ impl<W: Workload + ?Sized, T: Transport + ?Sized, O: Observer> EventLoop<'_, '_,
     fn remove_broken(&mut self) {
         let Some(chosen) = &mut self.chosen else { return };
         let Some(outages) = &mut chosen.outages else { return };
-        let mut is_there = vec![true; self.flights.flights.len()];
+        let mut is_there = vec![true; self.flights.len()];
         for id in self.flights.free.iter().chain(&self.arrived) {
             if let Some(is_there) = is_there.get_mut(id.index()) {
                 *is_there = false;

@@ -12,6 +12,7 @@
 mod changes;
 mod chosen;
 mod events;
+mod flights;
 mod link_counts;
 mod observer;
 mod outages;
@@ -21,12 +22,12 @@ mod tests;
 
 use chosen::DynamicRouting;
 use events::{Event, EventQueue};
+use flights::{Flights, PREFETCH_DISTANCE};
 use outages::Outages;
 
-use crate::base::prefetch::fetch;
 use crate::fabric::{Fabric, MessagePlan};
 use crate::faults::Faults;
-use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId, UniformOrEach, WakeId};
+use crate::ids::{FlowId, IdVec, LinkId, MessageId, NodeId, UniformOrEach, WakeId};
 use crate::placement::Placement;
 use crate::routing::{Router, StartingMessage};
 use crate::transport::{EXPECTED, Entry, EntryOptions, Facts, Gridlock, Transport, Wants};
@@ -44,10 +45,7 @@ const INSTANT: f64 = 1.0 / (1u64 << 44) as f64;
 /// Turns of the loop between two looks at the [`Watch`], and messages under way that count as one more turn:
 /// a turn may take as long as all of them.
 const TURNS_PER_TICK: usize = 1024;
-const MESSAGES_PER_TURN: usize = 4096;
-
-/// Prefetch distance, in messages that start or arrive at one instant.
-const PREFETCH_DISTANCE: usize = 8;
+const MESSAGES_PER_TURN: usize = 512;
 
 /// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -213,93 +211,6 @@ struct Route {
     links: Vec<LinkId>,
 }
 
-/// Messages under way, by flow.
-#[derive(Default)]
-struct Flights {
-    flights: Vec<UnderWay>,
-    /// Links of all flights, in pieces of [`PIECE`] links.
-    links: Vec<LinkId>,
-    free: Vec<FlowId>,
-}
-
-/// Slot of a message under way, in use or free, with the place of its links: one cache line.
-#[repr(align(64))]
-struct UnderWay {
-    flight: Flight,
-    /// First piece of its links, and the number of links that fit there.
-    piece: u32,
-    room: u32,
-    /// Number of its links.
-    length: u32,
-}
-
-/// Number of links in a piece: half a cache line.
-const PIECE: usize = 8;
-
-impl Flights {
-    /// Returns an id that no message under way has.
-    #[inline]
-    fn new_id(&mut self) -> FlowId {
-        self.free.pop().unwrap_or_else(|| {
-            let send = SendRequest { id: MessageId { src: RankId(0), index: 0 }, dst: RankId(0), bytes: 0 };
-            let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
-            self.flights.push(UnderWay { flight, piece: 0, room: 0, length: 0 });
-            FlowId::from_index(self.flights.len() - 1)
-        })
-    }
-
-    /// Stores a message and its links under an id that [`Flights::new_id`] returned.
-    #[inline]
-    fn put(&mut self, id: FlowId, flight: Flight, route: &[LinkId]) {
-        let Self { flights, links, .. } = self;
-        let place = &mut flights[id.index()];
-        place.flight = flight;
-        place.length = route.len() as u32;
-        if place.room < place.length {
-            // (The old place, which was too small, is abandoned. Room at least doubles, so abandoned room is
-            // less than used room.)
-            let room = route.len().max(2 * place.room as usize).next_multiple_of(PIECE);
-            (place.piece, place.room) = ((links.len() / PIECE) as u32, room as u32);
-            links.resize(links.len() + room, LinkId(0));
-        }
-        links[place.piece as usize * PIECE..][..route.len()].copy_from_slice(route);
-    }
-
-    #[inline]
-    fn get(&self, id: FlowId) -> (&Flight, &[LinkId]) {
-        let place = &self.flights[id.index()];
-        (&place.flight, &self.links[place.piece as usize * PIECE..][..place.length as usize])
-    }
-
-    /// Prefetches a message that will soon be looked at.
-    #[inline]
-    fn fetch(&self, id: FlowId) {
-        if let Some(place) = self.flights.get(id.index()) {
-            fetch(place);
-        }
-    }
-
-    /// Prefetches data of messages behind this place in a list that is gone through.
-    #[inline]
-    fn fetch_ahead(&self, list: &[FlowId], index: usize) {
-        if let Some(&soon) = list.get(index + PREFETCH_DISTANCE) {
-            self.fetch_links(soon);
-        }
-        if let Some(&later) = list.get(index + 2 * PREFETCH_DISTANCE) {
-            self.fetch(later);
-        }
-    }
-
-    /// Prefetches the links of a message that has been prefetched.
-    #[inline]
-    fn fetch_links(&self, id: FlowId) {
-        if let Some(link) = self.flights.get(id.index()).and_then(|place| self.links.get(place.piece as usize * PIECE))
-        {
-            fetch(link);
-        }
-    }
-}
-
 impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
@@ -359,7 +270,7 @@ impl<'a, W: Workload + ?Sized, T: Transport + ?Sized> Simulation<'a, W, T> {
             }
             run.now = next.max(if run.now > Time::ZERO { run.now + run.simulation.resolution } else { run.now });
             run.instant();
-            turns += 1 + run.flights.flights.len() / MESSAGES_PER_TURN;
+            turns += 1 + run.flights.len() / MESSAGES_PER_TURN;
             if turns >= TURNS_PER_TICK || run.outcome.messages == total {
                 turns = 0;
                 let progress = Progress { now: run.now, delivered: run.outcome.messages, total };

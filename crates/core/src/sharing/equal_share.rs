@@ -1,8 +1,9 @@
 //! Equal share: each link is divided evenly among its flows.
 
+use super::alignment::{Aligned, HalfLine};
 use super::crossings::Crossings;
 use super::flow_table::{FlowTable, NewFlow, Part};
-use super::incidence::{Aligned, HalfLine, Incidence};
+use super::incidence::Incidence;
 use super::policy::{Change, Sharing, Terms};
 use crate::ids::{LinkId, UniformOrEach};
 

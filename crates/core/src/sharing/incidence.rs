@@ -8,6 +8,7 @@
 
 use std::fmt::Debug;
 
+use super::alignment::Aligned;
 use super::flow_table::{FlowTable, NewFlow, WholePart};
 use super::policy::Terms;
 use crate::base::prefetch::fetch;
@@ -21,22 +22,6 @@ const ROOM: usize = INLINE.next_power_of_two();
 
 /// Number of flows that most links do not exceed, apart from a flow that comes or goes.
 const FEW: usize = 2;
-
-/// State of a link that a policy keeps.
-pub trait Aligned: Debug {
-    /// Alignment of a link, which is a cache line or half of one: a link that fits there is in one line.
-    type Alignment: Copy + Debug + Send;
-}
-
-/// Alignment to a cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub struct WholeLine;
-
-/// Alignment to half of a cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-pub struct HalfLine;
 
 /// Link: the policy's state and its flows, in half of a cache line (state of 8 bytes) or a whole one (40).
 #[derive(Clone, Debug)]
@@ -578,6 +563,7 @@ impl<S: Aligned> FlowTable for Incidence<S> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::alignment::HalfLine;
     use super::*;
     use crate::rng::Stream;
     use std::panic::{AssertUnwindSafe, catch_unwind};

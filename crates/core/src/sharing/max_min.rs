@@ -1,7 +1,8 @@
 //! Exact max-min fairness, kept up to date by a sweep over the links around each change.
 
+use super::alignment::{Aligned, WholeLine};
 use super::flow_table::{FlowTable, NewFlow, Part, WholePart};
-use super::incidence::{Aligned, Incidence, WholeLine};
+use super::incidence::Incidence;
 use super::pending::Pending;
 use super::policy::{Change, Sharing, Terms};
 

@@ -13,6 +13,7 @@
 //! | [`Blocking`], [`VirtualOutput`] | rates that input queues let through | node models with spillback |
 //! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
 
+mod alignment;
 mod blocking;
 mod crossings;
 mod equal_share;
