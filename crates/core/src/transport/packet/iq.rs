@@ -5,7 +5,7 @@ mod channels;
 
 use super::lanes::Lanes;
 use super::meter::Meter;
-use super::net::{ASK, NONE, Net, Packet, Pool, Trains};
+use super::net::{ASK, NONE, Net, Pool, Trains};
 use super::spec::{Arbitration, PacketSpec, Queues};
 use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
@@ -14,8 +14,10 @@ use crate::ids::{Id, LinkId, VertexId};
 use crate::routing::Router;
 use crate::transport::{Channel, Gridlock};
 
-/// Value of [`Port::link`] for a source, which is not the buffer of a link.
+/// Value of [`Queue::filled`] for a source, which is not the buffer of a link.
 const SOURCE: u32 = u32::MAX;
+/// Number of classes of requests for which an output has room of its own.
+const CLASSES: usize = 4;
 
 /// Switches with a buffer of B packets at each input port and virtual channel.
 ///
@@ -55,29 +57,27 @@ pub(super) struct InputQueues<const ASKS: bool> {
     lanes: u32,
     /// Rule by which packets change between them.
     change: Lanes,
+    /// Set if packets that enter a ring leave room for one more.
+    bubble: bool,
     /// Set if each output has a queue of its own at every input.
     virtual_outputs: bool,
     arbitration: Arbitration,
     /// Time by which the first byte is ahead of the packet with cut-through \[ticks\].
     head: Option<u64>,
+    /// Set if a link has a latency.
+    latencies: bool,
     /// Number of packets that fit in a buffer.
-    capacity: u32,
+    capacity: i32,
     outputs: Vec<Output>,
-    /// Ports, which are buffers or sources.
-    ports: Vec<Port>,
-    /// Packets that wait, by port, or by port and output of its switch.
+    /// Requests by output where there are many inputs or classes; otherwise empty.
+    many: Vec<ManyRequests>,
+    /// Packets that wait, by port, or by port and output of its switch. Ports are buffers or sources.
     queues: Vec<Queue>,
-    /// By output, as bits: the inputs of its switch whose first packet wants it.
-    requests: Vec<u64>,
-    /// By link and lane: room in the buffer at its end.
-    room: Vec<u32>,
-    /// By link: the port of the source in front of it.
+    /// By link: number of the source in front of it among the inputs of its switch.
     sources: Vec<u32>,
-    /// By port: set if a packet of it is being sent. The next one waits for that, unless outputs have their
-    /// own queues.
-    serving: Vec<bool>,
     packets: Pool,
-    /// By packet: its place in the order of the arbiter, and the time at which its last byte is here.
+    /// By packet: its place in the order of the arbiter, and the time at which its last byte is here; only where that
+    /// matters.
     stamps: Vec<Stamp>,
     trains: Trains,
     /// By message: its place in the order in which messages were sent.
@@ -97,85 +97,68 @@ struct Stamp {
     tail: u64,
 }
 
-/// Output port of a link.
+/// Output port of a link: one cache line for its arbiter, and one for what it sends.
+///
+/// The first packet of each queue requests its link in a *class*, by the room that it needs ahead. Class 0 needs none,
+/// since the packet will be at its node; class 1 + l needs room in channel l. With the local bubble, class 1 has
+/// packets that stay in their ring and class 2 those that enter one, for which there is room for one less.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Output {
-    sending: bool,
-    /// Set if it leads to a node, where packets may arrive.
-    may_end: bool,
-    /// Port whose packet it sends.
+    /// By class: the inputs, as bits, whose first packet wants it.
+    wants: [u64; CLASSES],
+    /// By class: room in the buffer at its end. A class without packets there fits if this is above 0.
+    rooms: [i32; CLASSES],
+    /// Queue whose packet it sends, [`NONE`] if it does not send.
     serves: u32,
-    /// Its requests: their first word, and their number of words.
-    requests: u32,
-    words: u32,
     /// Input that is first in turn.
     turn: u32,
-    /// First port of its switch, and the number of this output among those of the switch.
-    switch: u32,
-    index: u32,
-    /// First port of the buffer at its end.
-    buffer: u32,
+    /// Queue for it at the first input of its switch, and the number of queues of an input.
+    first: u32,
+    each: u32,
     meter: Meter,
+    /// Time of a full packet \[ticks\].
+    full: u64,
+    /// First queue of the buffer at its end, and the number of that buffer among the inputs there.
+    buffer: u32,
+    input: u32,
 }
 
-/// Buffer or source.
-#[derive(Clone, Copy, Debug)]
-struct Port {
-    /// Link that fills it, or [`SOURCE`].
-    link: u32,
-    lane: u32,
-    /// Its number among the inputs of its switch.
-    index: u32,
-    /// Its first queue.
-    queue: u32,
+/// Requests for an output with many inputs or classes.
+#[derive(Clone, Debug)]
+struct ManyRequests {
+    words: usize,
+    /// By class and word.
+    wants: Vec<u64>,
+    rooms: Vec<i32>,
 }
 
-/// Packets in order of arrival; at a source, messages.
+/// Packets of a buffer in order of arrival; at a source, messages.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Queue {
     head: u32,
     tail: u32,
-}
-
-/// Packet that may go, the first one of a queue.
-struct Grant {
-    port: u32,
+    /// Class in which its first packet requests its link.
+    class: u32,
+    /// Link that fills the buffer, or [`SOURCE`], and its channel.
+    filled: u32,
     lane: u32,
-    queue: usize,
-    head: u32,
+    /// Number of the buffer among the inputs of its switch.
+    index: u32,
+    /// First queue of the buffer.
+    first: u32,
+    /// Set if a packet of it is being sent. The next one waits for that, unless outputs have their own queues.
+    serving: bool,
 }
 
-/// State of an arbiter's search.
-struct Search {
-    /// Best packet so far, with the value by which packets are ordered.
-    best: Option<(u64, Grant)>,
-    /// Input of the lowest bit. In a switch of up to 64 inputs, inputs before it follow those after it.
-    turn: u32,
-}
-
-impl Search {
-    /// Goes through inputs, the lowest bit first; returns true if the search is over.
+impl Output {
+    /// Returns the inputs whose first packet may go, as bits.
     #[inline(always)]
-    fn go_through<const ASKS: bool>(&mut self, model: &InputQueues<ASKS>, net: &Net, link: u32, mut bits: u64) -> bool {
-        let output = &model.outputs[link as usize];
-        while bits != 0 {
-            let mut index = self.turn + bits.trailing_zeros();
-            if output.words == 1 {
-                index %= 64;
-            }
-            bits &= bits - 1;
-            let port = output.switch + index;
-            let Some(grant) = model.grant(net, link, port) else { continue };
-            if model.arbitration == Arbitration::RoundRobin {
-                self.best = Some((0, grant));
-                return true;
-            }
-            let order = model.order(net, port, grant.head);
-            if self.best.as_ref().is_none_or(|(least, _)| order < *least) {
-                self.best = Some((order, grant));
-            }
-        }
-        false
+    fn ready(&self) -> u64 {
+        let of_class = |class: usize| self.wants[class] & u64::from(self.rooms[class] > 0).wrapping_neg();
+        let ready = (0..CLASSES).fold(0, |ready, class| ready | of_class(class));
+        if self.serves == NONE { ready } else { 0 }
     }
 }
 
@@ -183,8 +166,6 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     /// Creates empty buffers on this fabric, all of whose links have ends.
     pub(super) fn new(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec, net: &Net) -> Self {
         let change = Lanes::new(fabric, router, spec);
-        let lanes = change.first_count();
-        let virtual_outputs = spec.queues() == Queues::VirtualOutput;
         let vertices = (fabric.nodes() + fabric.switches()) as usize;
         let ends = |link: &crate::fabric::Link| link.ends.unwrap_or((VertexId(0), VertexId(0)));
         let (mut inputs, mut outputs) = (vec![Vec::new(); vertices], vec![Vec::new(); vertices]);
@@ -193,33 +174,31 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             outputs[from.index()].push(id);
             inputs[to.index()].push(id);
         }
-        let output = Output {
-            sending: false,
-            may_end: false,
+        let output = |link: &super::net::Link| Output {
+            wants: [0; CLASSES],
+            rooms: [0; CLASSES],
             serves: NONE,
-            requests: 0,
-            words: 0,
             turn: 0,
-            switch: 0,
-            index: 0,
-            buffer: 0,
+            first: 0,
+            each: 1,
             meter: Meter::new(),
+            full: link.full,
+            buffer: 0,
+            input: 0,
         };
-        let capacity = spec.buffer().room();
         let mut model = Self {
-            lanes,
+            lanes: change.first_count(),
+            bubble: change.has_bubble(),
             change,
-            virtual_outputs,
+            virtual_outputs: spec.queues() == Queues::VirtualOutput,
             arbitration: spec.arbitration(),
             head: spec.head_latency.map(|head| net.clock.span(*head)),
-            capacity,
-            outputs: vec![output; fabric.links().len()],
-            ports: Vec::new(),
+            latencies: net.links.iter().any(|link| link.latency > 0),
+            capacity: i32::try_from(spec.buffer().room()).unwrap_or(i32::MAX),
+            outputs: net.links.iter().map(output).collect(),
+            many: Vec::new(),
             queues: Vec::new(),
-            requests: Vec::new(),
-            room: vec![capacity; fabric.links().len() * lanes as usize],
             sources: vec![NONE; fabric.links().len()],
-            serving: Vec::new(),
             packets: Pool::default(),
             stamps: Vec::new(),
             trains: Trains::default(),
@@ -229,38 +208,35 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             stride: 1,
         };
         for (vertex, (inputs, outputs)) in inputs.iter().zip(&outputs).enumerate() {
-            model.add_switch(fabric, VertexId(vertex as u32), inputs, outputs);
+            model.add_switch((vertex as u32) < fabric.nodes(), inputs, outputs);
         }
-        model.serving = vec![false; model.ports.len()];
+        model.lay_requests();
         model
     }
 
-    /// Lays out the ports of a node or switch.
-    fn add_switch(&mut self, fabric: &Fabric, vertex: VertexId, inputs: &[LinkId], outputs: &[LinkId]) {
-        let first = self.ports.len() as u32;
-        let queues_each = if self.virtual_outputs { outputs.len().max(1) } else { 1 };
-        let mut add = |link: u32, lane: u32| {
-            let (index, queue) = (self.ports.len() as u32 - first, self.queues.len() as u32);
-            self.ports.push(Port { link, lane, index, queue });
-            self.queues.resize(self.queues.len() + queues_each, Queue { head: NONE, tail: NONE });
-            first + index
+    /// Lays out the queues of a node or switch.
+    fn add_switch(&mut self, is_node: bool, inputs: &[LinkId], outputs: &[LinkId]) {
+        let start = self.queues.len() as u32;
+        let each = if self.virtual_outputs { outputs.len().max(1) } else { 1 };
+        let mut count = 0;
+        let mut add = |filled: u32, lane: u32| {
+            let (first, index) = (self.queues.len() as u32, count);
+            let queue = Queue { head: NONE, tail: NONE, class: 0, filled, lane, index, first, serving: false };
+            self.queues.resize(self.queues.len() + each, queue);
+            count += 1;
+            (first, index)
         };
         for &link in inputs {
-            let buffer = add(link.0, 0);
-            for lane in 1..self.lanes {
-                add(link.0, lane);
-            }
-            self.outputs[link.index()].buffer = buffer;
-            self.outputs[link.index()].may_end = vertex.0 < fabric.nodes();
+            let (buffer, input) = add(link.0, 0);
+            (1..self.lanes).for_each(|lane| _ = add(link.0, lane));
+            let output = &mut self.outputs[link.index()];
+            (output.buffer, output.input) = (buffer, input);
         }
-        let source = if vertex.0 < fabric.nodes() { add(SOURCE, 0) } else { NONE };
-        let words = (self.ports.len() - first as usize).div_ceil(64).max(1) as u32;
-        for (index, &link) in outputs.iter().enumerate() {
+        let source = if is_node { add(SOURCE, 0).1 } else { NONE };
+        for (&link, column) in outputs.iter().zip(0..) {
             self.sources[link.index()] = source;
             let output = &mut self.outputs[link.index()];
-            (output.requests, output.words) = (self.requests.len() as u32, words);
-            (output.switch, output.index) = (first, index as u32);
-            self.requests.resize(self.requests.len() + words as usize, 0);
+            (output.first, output.each) = (start + if self.virtual_outputs { column } else { 0 }, each as u32);
         }
     }
 
@@ -269,21 +245,11 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         self.head
     }
 
-    /// Returns the queue of a port in which packets wait for this link.
-    #[inline]
-    fn queue_for(&self, port: u32, link: u32) -> usize {
-        let first = self.ports[port as usize].queue;
-        (if self.virtual_outputs { first + self.outputs[link as usize].index } else { first }) as usize
-    }
-
-    /// Returns the link that the first entry of a queue wants; the port of a source holds messages.
-    #[inline]
-    fn wanted(&self, net: &Net, port: u32, head: u32) -> u32 {
-        if self.ports[port as usize].link == SOURCE {
-            net.link(self.source_place(net, head))
-        } else {
-            net.link(self.packets.at(head).place)
-        }
+    /// Returns the queue of an input in which packets wait for this link.
+    #[inline(always)]
+    fn queue_for(&self, link: u32, input: u32) -> u32 {
+        let output = &self.outputs[link as usize];
+        output.first + input * output.each
     }
 
     /// Returns the place of the packet that a message at its source sends next.
@@ -292,179 +258,159 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if ASKS { self.next_packet[flow as usize] } else { net.place(flow) }
     }
 
+    /// Returns the place of the packet that the first entry of a queue is, or sends next.
     #[inline]
-    fn set_request(&mut self, link: u32, port: u32, wants: bool) {
-        let output = &self.outputs[link as usize];
-        let index = self.ports[port as usize].index;
-        let (word, bit) = ((output.requests + index / 64) as usize, 1 << (index % 64));
-        if wants {
-            self.requests[word] |= bit;
-        } else {
-            self.requests[word] &= !bit;
+    fn place_of(&self, net: &Net, queue: &Queue) -> u32 {
+        match queue.filled {
+            SOURCE => self.source_place(net, queue.head),
+            _ => self.packets.at(queue.head).place,
         }
     }
 
-    /// Puts a packet, or a message at its source, into its queue; returns true if it is the first there.
-    #[inline]
-    fn append(&mut self, port: u32, link: u32, entry: u32) -> bool {
-        let place = self.queue_for(port, link);
-        let source = self.ports[port as usize].link == SOURCE;
-        let queue = &mut self.queues[place];
-        let tail = std::mem::replace(&mut queue.tail, entry);
-        if queue.head == NONE {
-            queue.head = entry;
-            return true;
-        }
-        if source {
-            self.trains.get(tail).next = entry;
-        } else {
-            self.packets.get(tail).next = entry;
-        }
-        false
-    }
-
-    /// Returns the lane of the buffer that a packet from this port enters over this link.
-    #[inline]
-    fn lane_ahead(&self, net: &Net, place: u32, port: &Port, link: u32) -> u32 {
+    /// Returns the lane of the buffer that a packet from this queue enters over this link.
+    #[inline(always)]
+    fn lane_ahead(&self, net: &Net, place: u32, queue: &Queue, link: u32) -> u32 {
         // The number of a source is not that of a link.
         const { assert!(SOURCE == NONE) };
-        if self.lanes == 1 { 0 } else { self.change.next(net, place, port.link, port.lane, link) }
+        if self.lanes == 1 { 0 } else { self.change.next(net, place, queue.filled, queue.lane, link) }
     }
 
-    /// Returns the place of the packet that the first entry of a port is, or sends next.
+    /// Lets the first entry of a queue request its link; returns the link, [`NONE`] if the queue is empty.
     #[inline]
-    fn place_of(&self, net: &Net, port: &Port, head: u32) -> u32 {
-        if port.link == SOURCE { self.source_place(net, head) } else { self.packets.at(head).place }
-    }
-
-    /// Returns the grant of this link for the first packet of this input, if it may go.
-    #[inline(always)]
-    fn grant(&self, net: &Net, link: u32, port: u32) -> Option<Grant> {
-        let queue = self.queue_for(port, link);
-        let head = self.queues[queue].head;
-        let input = &self.ports[port as usize];
-        let place = self.place_of(net, input, head);
-        let lane = self.lane_ahead(net, place, input, link);
-        let fits = net.link(place + 1) == NONE || {
-            let room = self.room[(link * self.lanes + lane) as usize];
-            // With room for two, a packet may go from any input.
-            room > 1 || (room == 1 && !self.change.leaves_bubble(input.link, link))
-        };
-        fits.then_some(Grant { port, lane, queue, head })
-    }
-
-    /// Grants a free link to one of the packets that want it.
-    #[inline(always)]
-    fn arbitrate(&mut self, net: &mut Net, link: u32) {
-        let output = &self.outputs[link as usize];
-        if output.sending {
-            return;
+    fn expose(&mut self, net: &Net, number: u32) -> u32 {
+        let queue = &self.queues[number as usize];
+        if queue.head == NONE {
+            return NONE;
         }
-        // Most switches have one word of inputs, and most free links are free because no packet may use them.
-        let requests = self.requests[output.requests as usize];
-        let found = if output.words > 1 {
-            self.search_words(net, link)
-        } else if requests == 0 || (self.lanes == 1 && !output.may_end && self.room[link as usize] == 0) {
-            None
+        let place = self.place_of(net, queue);
+        let link = net.link(place);
+        self.request(net, number, place, link);
+        link
+    }
+
+    /// Lets the first entry of a queue, which is at this place, request its link.
+    #[inline(always)]
+    fn request(&mut self, net: &Net, number: u32, place: u32, link: u32) {
+        let queue = &self.queues[number as usize];
+        let ahead = match self.bubble {
+            true => u32::from(self.change.leaves_bubble(queue.filled, link)),
+            false => self.lane_ahead(net, place, queue, link),
+        };
+        let class = if net.link(place + 1) == NONE { 0 } else { 1 + ahead };
+        let index = queue.index;
+        self.queues[number as usize].class = class;
+        *self.word(link, class, index) |= 1 << (index % 64);
+    }
+
+    /// Grants a free link to one of the packets that want it; returns true if there is one.
+    #[inline(always)]
+    fn arbitrate(&mut self, net: &mut Net, link: u32) -> bool {
+        let found = if self.many.is_empty() {
+            let output = &self.outputs[link as usize];
+            let ready = output.ready();
+            if ready == 0 {
+                return false;
+            }
+            self.choose(net, link, ready.rotate_right(output.turn), output.turn, None)
         } else {
-            let mut search = Search { best: None, turn: output.turn };
-            search.go_through(self, net, link, requests.rotate_right(output.turn));
-            search.best.map(|(_, grant)| grant)
+            self.search(net, link)
         };
-        if let Some(grant) = found {
-            self.send(net, link, grant);
-        }
+        let Some((_, input)) = found else { return false };
+        self.send(net, link, input);
+        true
     }
 
-    /// Returns the grant of an output of a switch with many inputs.
-    #[cold]
-    #[inline(never)]
-    fn search_words(&self, net: &Net, link: u32) -> Option<Grant> {
-        let output = &self.outputs[link as usize];
-        let words = &self.requests[output.requests as usize..(output.requests + output.words) as usize];
-        let (first, bit) = ((output.turn / 64) as usize, output.turn % 64);
-        let mut search = Search { best: None, turn: 0 };
-        // From the input in turn on, and round to it again.
-        for step in 0..=words.len() {
-            let word = if first + step < words.len() { first + step } else { first + step - words.len() };
-            let mut bits = words[word];
-            if step == 0 {
-                bits &= !0 << bit;
+    /// Returns the better one of `best` and the inputs of a word with the value by which packets are ordered. The lowest
+    /// bit is that of input `from`; inputs of a word that come before it follow those after it.
+    #[inline(always)]
+    fn choose(&self, net: &Net, link: u32, bits: u64, from: u32, best: Option<(u64, u32)>) -> Option<(u64, u32)> {
+        let (mut bits, mut best) = (bits, best);
+        while bits != 0 {
+            let input = from / 64 * 64 + (from + bits.trailing_zeros()) % 64;
+            if self.arbitration == Arbitration::RoundRobin {
+                return Some((0, input));
             }
-            if step == words.len() {
-                bits &= !(!0 << bit);
+            let order = self.order(net, &self.queues[self.queue_for(link, input) as usize]);
+            if best.is_none_or(|(least, _)| order < least) {
+                best = Some((order, input));
             }
-            search.turn = word as u32 * 64;
-            if search.go_through(self, net, link, bits) {
-                break;
-            }
+            bits &= bits - 1;
         }
-        search.best.map(|(_, grant)| grant)
+        best
     }
 
-    /// Returns the value by which the arbiter orders packets, least first.
+    /// Returns the value by which the arbiter orders the first packets of queues, least first.
     #[inline]
-    fn order(&self, net: &Net, port: u32, head: u32) -> u64 {
-        let source = self.ports[port as usize].link == SOURCE;
-        match (self.arbitration, source) {
-            (Arbitration::OldestFirst, false) => self.ages[net.flow(self.packets.at(head).place) as usize],
-            (_, false) => self.stamps[head as usize].order,
-            (_, true) => self.trains.at(head).order,
+    fn order(&self, net: &Net, queue: &Queue) -> u64 {
+        match (self.arbitration, queue.filled) {
+            (_, SOURCE) => self.trains.at(queue.head).order,
+            (Arbitration::OldestFirst, _) => self.ages[net.flow(self.packets.at(queue.head).place) as usize],
+            _ => self.stamps[queue.head as usize].order,
         }
     }
 
     /// Sends the first packet of an input over a link.
     #[inline]
-    fn send(&mut self, net: &mut Net, link: u32, Grant { port, lane, queue, head }: Grant) {
-        let source = self.ports[port as usize].link == SOURCE;
+    fn send(&mut self, net: &mut Net, link: u32, input: u32) {
+        let number = self.queue_for(link, input);
+        let queue = &mut self.queues[number as usize];
+        let (source, class) = (queue.filled == SOURCE, queue.class);
+        queue.serving = !self.virtual_outputs;
+        let output = &mut self.outputs[link as usize];
+        let full = output.full;
         let packet = if source {
-            let mut packet = self.trains.next_packet(net, head);
+            let mut packet = self.trains.next_packet(net, queue.head);
             if ASKS {
-                packet.place = self.next_packet[head as usize];
+                packet.place = self.next_packet[queue.head as usize];
                 net.count(link, 1);
             }
             if packet.last {
-                self.queues[queue].head = self.trains.at(head).next;
+                queue.head = self.trains.at(queue.head).next;
             }
-            let id = self.packets.add(packet);
-            if self.stamps.len() <= id as usize {
-                self.stamps.resize(id as usize + 1, Stamp::default());
-            }
-            self.stamps[id as usize].tail = net.now;
-            id
+            self.packets.add(packet)
         } else {
-            self.queues[queue].head = self.packets.at(head).next;
-            head
+            output.meter.leaves(net.now);
+            let packet = queue.head;
+            queue.head = self.packets.at(packet).next;
+            packet
         };
-        self.set_request(link, port, false);
-        let &Packet { place, bytes, .. } = self.packets.at(packet);
-        self.packets.get(packet).lane = lane as u16;
-        let ends = net.link(place + 1) == NONE;
-        if !ends {
-            self.room[(link * self.lanes + lane) as usize] -= 1;
-        }
-        let own = net.sending(link, bytes);
-        // With cut-through the last byte of the packet may still be on its way here.
-        let time = own.max(self.stamps[packet as usize].tail.saturating_sub(net.now));
-        let latency = net.links[link as usize].latency;
-        let turn = self.ports[port as usize].index + 1;
+        let sent = self.packets.get(packet);
+        sent.lane = class.saturating_sub(1) as u16 * u16::from(!self.bubble);
+        let own = if sent.bytes == net.packet_bytes { full } else { net.sending(link, sent.bytes) };
+        let time = if self.head.is_some() { own.max(self.tail(net, packet, source)) } else { own };
+        let inputs = self.words(link) * 64;
         let output = &mut self.outputs[link as usize];
-        self.serving[port as usize] = true;
-        output.sending = true;
-        output.serves = port;
-        output.turn = if turn < output.words * 64 { turn } else { 0 };
+        output.serves = number;
+        output.turn = if input + 1 < inputs { input + 1 } else { 0 };
         output.meter.sends(time);
         output.meter.goes_on(net.now);
-        if !source {
-            output.meter.leaves(net.now);
-        }
+        *self.word(link, class, input) &= !(1 << (input % 64));
+        self.add_room(link, class, -i32::from(class > 0));
         if self.virtual_outputs && !(ASKS && source) {
-            self.expose(net, port, queue);
+            self.expose(net, number);
         }
         net.schedule(time, link, packet);
+        if self.latencies || self.head.is_some() {
+            self.schedule_arrival(net, link, packet, (own, time));
+        }
+        if ASKS && source {
+            self.sent_from_source(net, link, packet);
+        }
+    }
+
+    /// Returns the time until the last byte of a packet is here, with cut-through \[ticks\].
+    fn tail(&mut self, net: &Net, packet: u32, source: bool) -> u64 {
+        let stamp = self.stamp(packet);
+        if source { 0 } else { stamp.tail.saturating_sub(net.now) }
+    }
+
+    /// Schedules the arrival of a packet that takes `own` ticks, and keeps the link busy for `time` ticks, unless it
+    /// arrives with the end of its transmission.
+    fn schedule_arrival(&mut self, net: &mut Net, link: u32, packet: u32, (own, time): (u64, u64)) {
+        let latency = net.links[link as usize].latency;
         match self.head {
-            Some(head) if !ends => {
-                self.stamps[packet as usize].tail = net.now.saturating_add(time).saturating_add(latency);
+            Some(head) if net.link(self.packets.at(packet).place + 1) != NONE => {
+                self.stamp(packet).tail = net.now.saturating_add(time).saturating_add(latency);
                 net.schedule_later(head.min(own).saturating_add(latency), link | ARRIVAL, packet);
             }
             _ if latency > 0 || self.head.is_some() => {
@@ -472,21 +418,13 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             }
             _ => {}
         }
-        if ASKS && source {
-            self.sent_from_source(net, link, packet);
-        }
     }
 
-    /// Lets the first entry of a queue request its link; returns the link.
-    #[inline]
-    fn expose(&mut self, net: &Net, port: u32, place: usize) -> Option<u32> {
-        let head = self.queues[place].head;
-        if head == NONE {
-            return None;
+    fn stamp(&mut self, packet: u32) -> &mut Stamp {
+        if self.stamps.len() <= packet as usize {
+            self.stamps.resize(packet as usize + 1, Stamp::default());
         }
-        let link = self.wanted(net, port, head);
-        self.set_request(link, port, true);
-        Some(link)
+        &mut self.stamps[packet as usize]
     }
 
     /// Handles a packet that has come to the end of a link; returns true if its message has arrived.
@@ -495,8 +433,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         net.hops += 1;
         let crossed = self.packets.get(packet);
         crossed.place += 1;
-        crossed.next = NONE;
-        let (place, last, lane, bytes) = (crossed.place, crossed.last, crossed.lane, crossed.bytes);
+        let (mut place, last, lane, bytes) = (crossed.place, crossed.last, crossed.lane, crossed.bytes);
         let mut next = net.link(place);
         if next == NONE {
             self.packets.remove(packet);
@@ -512,65 +449,79 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if ASKS {
             if next == ASK {
                 next = self.ask(net, link, packet);
+                place = self.packets.at(packet).place;
             }
             net.count(next, 1);
         }
-        let port = self.outputs[link as usize].buffer + u32::from(lane);
-        self.stamps[packet as usize].order = self.arrived;
+        if self.arbitration == Arbitration::ArrivalOrder {
+            self.stamp(packet).order = self.arrived;
+        }
         self.arrived += 1;
-        let output = &mut self.outputs[next as usize];
-        output.meter.comes(net.now);
-        if self.append(port, next, packet) && !self.is_serving(port) {
-            self.set_request(next, port, true);
+        let number = self.queue_for(next, self.outputs[link as usize].input + u32::from(lane));
+        self.outputs[next as usize].meter.comes(net.now);
+        let queue = &mut self.queues[number as usize];
+        let tail = std::mem::replace(&mut queue.tail, packet);
+        let (empty, goes) = (queue.head == NONE, (queue.head == NONE) & !queue.serving);
+        queue.head = if empty { packet } else { queue.head };
+        self.packets.get(if empty { packet } else { tail }).next = packet;
+        self.packets.get(packet).next = NONE;
+        if goes {
+            self.request(net, number, place, next);
             self.arbitrate(net, next);
         }
         let output = &mut self.outputs[next as usize];
         output.meter.stays();
-        self.note_stuck(net, next);
+        output.meter.record_idle(net.now, output.serves == NONE);
         false
     }
 
-    /// True if the packet that left this buffer last is still being sent, so that the next one has to wait.
-    #[inline]
-    fn is_serving(&self, port: u32) -> bool {
-        !self.virtual_outputs && self.serving[port as usize]
-    }
-
-    #[inline]
-    fn note_stuck(&mut self, net: &Net, link: u32) {
-        let output = &mut self.outputs[link as usize];
-        if !output.sending {
-            output.meter.record_idle(net.now);
+    /// Puts a message into the queue of its source; returns true if it is the first there.
+    fn append_message(&mut self, number: u32, flow: u32) -> bool {
+        let queue = &mut self.queues[number as usize];
+        let tail = std::mem::replace(&mut queue.tail, flow);
+        if queue.head == NONE {
+            queue.head = flow;
+            return true;
         }
+        self.trains.get(tail).next = flow;
+        false
     }
 
-    /// Returns the buffer or queue that the first packet of a port waits for, if it does.
-    fn waits_for(&self, net: &Net, port: u32) -> Option<(Channel, u32)> {
-        let queues = if self.virtual_outputs { self.queues_of(port) } else { 1 };
-        let first = self.ports[port as usize].queue as usize;
-        let head = (first..first + queues).map(|place| self.queues[place].head).find(|&head| head != NONE)?;
-        let link = self.wanted(net, port, head);
-        let port = &self.ports[port as usize];
-        let lane = self.lane_ahead(net, self.place_of(net, port, head), port, link);
-        Some((Channel { link: LinkId(link), lane: lane as u16 }, self.outputs[link as usize].buffer + lane))
+    /// Returns the buffer or source, by its first queue, that the first packet of another one waits for, with the
+    /// channel that leads there.
+    fn waits_for(&self, net: &Net, first: u32) -> Option<(Channel, u32)> {
+        let queue = self.queues_of(first).iter().find(|queue| queue.head != NONE)?;
+        let place = self.place_of(net, queue);
+        let link = net.link(place);
+        let lane = self.lane_ahead(net, place, queue, link);
+        let buffer = self.outputs[link as usize].buffer;
+        let ahead = buffer + lane * self.queues_of(buffer).len() as u32;
+        Some((Channel { link: LinkId(link), lane: lane as u16 }, ahead))
     }
 
-    /// Returns the number of queues of a port.
-    fn queues_of(&self, port: u32) -> usize {
-        let next = self.ports.get(port as usize + 1).map_or(self.queues.len(), |next| next.queue as usize);
-        next - self.ports[port as usize].queue as usize
+    /// Returns the queues of a buffer or source, given the first one.
+    fn queues_of(&self, first: u32) -> &[Queue] {
+        let count = self.queues[first as usize..].iter().take_while(|queue| queue.first == first).count();
+        &self.queues[first as usize..first as usize + count]
     }
 }
 
 #[cfg(test)]
 impl<const ASKS: bool> InputQueues<ASKS> {
     /// Asserts that no packet is anywhere, and every buffer has all its room back.
-    pub(super) fn assert_empty(&self, capacity: u32) {
+    pub(super) fn assert_empty(&self) {
         assert_eq!((self.packets.count, self.trains.count), (0, 0));
-        assert!(self.room.iter().all(|&room| room == capacity), "{:?}", self.room);
-        assert!(self.requests.iter().all(|&bits| bits == 0));
-        assert!(self.queues.iter().all(|queue| queue.head == NONE));
-        assert!(self.outputs.iter().all(|output| !output.sending && output.meter.is_empty()));
+        assert!(self.queues.iter().all(|queue| queue.head == NONE && !queue.serving));
+        assert!(self.outputs.iter().all(|output| output.serves == NONE && output.meter.is_empty()));
+        let (rooms, wants): (Vec<_>, Vec<_>) = match &self.many[..] {
+            [] => self.outputs.iter().map(|output| (&output.rooms[..], &output.wants[..])).unzip(),
+            many => many.iter().map(|many| (&many.rooms[..], &many.wants[..])).unzip(),
+        };
+        assert!(wants.concat().iter().all(|&bits| bits == 0));
+        for of_link in rooms {
+            let classes = (0..self.classes()).zip(of_link);
+            assert!(classes.into_iter().all(|(class, &room)| room == self.empty_room(class)), "{of_link:?}");
+        }
     }
 }
 
@@ -593,9 +544,9 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         self.trains.get(flow).order = self.arrived;
         self.ages[flow as usize] = self.arrived;
         self.arrived += 1;
-        let port = self.sources[link as usize];
-        if self.append(port, link, flow) && !self.is_serving(port) {
-            self.set_request(link, port, true);
+        let number = self.queue_for(link, self.sources[link as usize]);
+        if self.append_message(number, flow) && !self.queues[number as usize].serving {
+            self.expose(net, number);
             self.arbitrate(net, link);
         }
     }
@@ -606,19 +557,15 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         if link & ARRIVAL != 0 {
             return self.deliver_over_link(net, link & !ARRIVAL, packet);
         }
-        let output = &mut self.outputs[link as usize];
-        output.sending = false;
-        let port = output.serves;
-        let Port { link: filled, lane, .. } = self.ports[port as usize];
+        let number = std::mem::replace(&mut self.outputs[link as usize].serves, NONE);
+        let queue = &mut self.queues[number as usize];
+        let (filled, lane) = (queue.filled, queue.lane);
+        queue.serving = false;
         // The next packet of that buffer may go now.
-        let mut next = None;
-        if !self.virtual_outputs {
-            self.serving[port as usize] = false;
-            next = self.expose(net, port, self.ports[port as usize].queue as usize);
-        }
-        self.arbitrate(net, link);
-        self.note_stuck(net, link);
-        if let Some(next) = next.filter(|&next| next != link) {
+        let next = if self.virtual_outputs { NONE } else { self.expose(net, number) };
+        let goes_on = self.arbitrate(net, link);
+        self.outputs[link as usize].meter.record_idle(net.now, !goes_on);
+        if next != NONE && next != link {
             self.arbitrate(net, next);
         }
         let sent = self.packets.at(packet);
@@ -627,13 +574,14 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         } else {
             sent.last && filled == SOURCE && net.departed(sent.place)
         };
-        let arrived =
-            self.head.is_none() && net.links[link as usize].latency == 0 && self.deliver_over_link(net, link, packet);
+        let arrived = self.head.is_none()
+            && (!self.latencies || net.links[link as usize].latency == 0)
+            && self.deliver_over_link(net, link, packet);
         if filled != SOURCE {
             if ASKS {
                 net.count(filled, -1);
             }
-            self.room[(filled * self.lanes + lane) as usize] += 1;
+            self.add_room(filled, lane + 1, 1);
             self.arbitrate(net, filled);
         }
         arrived | departed
@@ -650,9 +598,9 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         }
         let at_last = net.clock.time(net.now);
         // Go from any buffer that holds a packet to the one it waits for, until one comes again.
-        let start = (0..self.ports.len() as u32).find(|&port| self.waits_for(net, port).is_some());
+        let start = self.queues.iter().find(|queue| self.waits_for(net, queue.first).is_some());
         let mut seen: Vec<(u32, Channel)> = Vec::new();
-        let mut at = start;
+        let mut at = start.map(|queue| queue.first);
         while let Some((port, (channel, next))) = at.and_then(|port| Some((port, self.waits_for(net, port)?))) {
             if let Some(first) = seen.iter().position(|(known, _)| *known == port) {
                 let cycle = seen[first..].iter().map(|(_, channel)| *channel).collect();

@@ -130,8 +130,8 @@ impl Played {
         assert_eq!(self.packets.gridlock(), None, "{what}");
         assert!(self.arrivals.iter().all(Option::is_some), "{what}");
         match &self.packets.switches {
-            Switches::Iq(model) => model.assert_empty(spec.buffer().room()),
-            Switches::IqAsks(model) => model.assert_empty(spec.buffer().room()),
+            Switches::Iq(model) => model.assert_empty(),
+            Switches::IqAsks(model) => model.assert_empty(),
             _ => {}
         }
         if let Some(asking) = &self.packets.net.asking {

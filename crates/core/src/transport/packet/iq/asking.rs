@@ -14,24 +14,22 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if !self.virtual_outputs {
             return;
         }
-        let port = self.outputs[link as usize].serves;
-        let queue = self.queue_for(port, link);
         if !last {
             let wanted = net.link(self.source_place(net, flow));
             if wanted != link {
                 // The next packet leaves by another link: the message goes to the end of that queue.
-                self.queues[queue].head = self.trains.at(flow).next;
+                let number = self.outputs[link as usize].serves;
+                self.queues[number as usize].head = self.trains.at(flow).next;
                 self.trains.get(flow).next = NONE;
-                if self.append(port, wanted, flow) {
-                    self.set_request(wanted, port, true);
+                let number = self.queue_for(wanted, self.sources[wanted as usize]);
+                if self.append_message(number, flow) {
+                    self.expose(net, number);
                     self.arbitrate(net, wanted);
                 }
             }
         }
-        // Added channels may have moved the port.
-        let port = self.outputs[link as usize].serves;
-        let queue = self.queue_for(port, link);
-        self.expose(net, port, queue);
+        // Added channels may have moved the queue.
+        self.expose(net, self.outputs[link as usize].serves);
     }
 
     /// Prepares the next packet of a message at its source.
