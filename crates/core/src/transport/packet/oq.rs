@@ -168,7 +168,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         }
     }
 
-    /// Starts to send a packet over a link.
+    /// Starts to send a packet over a link that is marked as sending.
     #[inline(always)]
     fn send(&mut self, net: &mut Net, link: u32, packet: u32) {
         let port = &mut self.ports[link as usize];
@@ -178,7 +178,6 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
             net.sending(link, self.messages[net.flow(packet & !LAST) as usize].last_bytes)
         };
         port.busy = port.busy.saturating_add(time);
-        port.peak |= SENDING;
         let delayed = port.peak & DELAYED != 0;
         net.schedule(time, link, packet);
         if delayed {
@@ -225,11 +224,13 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         }
         let port = &mut self.ports[link as usize];
         if port.peak & SENDING == 0 {
+            port.peak |= SENDING;
             return self.send(net, link, packet);
         }
         port.queue_time -= i128::from(net.now);
         port.queued += 1;
-        port.peak = port.peak.max(port.queued | (port.peak & (SENDING | DELAYED)));
+        // Flags stand above the number.
+        port.peak += u32::from(port.queued > port.peak & !(SENDING | DELAYED));
         port.append(packet);
     }
 
@@ -273,6 +274,7 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
         let port = &mut self.ports[link as usize];
         port.append(flow | TRAIN);
         if port.peak & SENDING == 0 {
+            port.peak |= SENDING;
             self.start_link(net, link);
         }
     }
