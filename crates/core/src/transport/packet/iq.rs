@@ -64,8 +64,8 @@ pub(super) struct InputQueues<const ASKS: bool> {
     arbitration: Arbitration,
     /// Time by which the first byte is ahead of the packet with cut-through \[ticks\].
     head: Option<u64>,
-    /// Set if a link has a latency.
-    latencies: bool,
+    /// Set if packets may arrive later than they have left, or earlier.
+    apart: bool,
     /// Number of packets that fit in a buffer.
     capacity: i32,
     outputs: Vec<Output>,
@@ -73,8 +73,12 @@ pub(super) struct InputQueues<const ASKS: bool> {
     many: Vec<ManyRequests>,
     /// Packets that wait, by port, or by port and output of its switch. Ports are buffers or sources.
     queues: Vec<Queue>,
+    /// By link: the first queue of the buffer at its end, and the number of that buffer among the inputs there.
+    buffers: Vec<(u32, u32)>,
     /// By link: number of the source in front of it among the inputs of its switch.
     sources: Vec<u32>,
+    /// Ways of packets by place: see [`Net::routes`].
+    steps: Vec<Step>,
     packets: Pool,
     /// By packet: its place in the order of the arbiter, and the time at which its last byte is here; only where that
     /// matters.
@@ -97,6 +101,31 @@ struct Stamp {
     tail: u64,
 }
 
+/// Link of a route, and the request for it.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    link: u32,
+    /// Number of the buffer or source in front of it among the inputs of its switch, above [`CLASS_BITS`] bits for the
+    /// class of the request.
+    request: u32,
+}
+
+/// Number of bits of a class: there are at most [`MAX_CHANNELS`](super::lanes::MAX_CHANNELS) and one. An output has
+/// a bit for each of its inputs, so these are fewer than the other bits could tell apart.
+const CLASS_BITS: u32 = 11;
+
+impl Step {
+    #[inline(always)]
+    fn class(self) -> u32 {
+        self.request & ((1 << CLASS_BITS) - 1)
+    }
+
+    #[inline(always)]
+    fn input(self) -> u32 {
+        self.request >> CLASS_BITS
+    }
+}
+
 /// Output port of a link: one cache line for its arbiter, and one for what it sends.
 ///
 /// The first packet of each queue requests its link in a *class*, by the room that it needs ahead. Class 0 needs none,
@@ -107,21 +136,20 @@ struct Stamp {
 struct Output {
     /// By class: the inputs, as bits, whose first packet wants it.
     wants: [u64; CLASSES],
-    /// By class: room in the buffer at its end. A class without packets there fits if this is above 0.
+    /// By class: room in the buffer at its end. A packet of the class fits if this is above 0.
     rooms: [i32; CLASSES],
+    /// Those inputs whose first packet fits.
+    ready: u64,
     /// Queue whose packet it sends, [`NONE`] if it does not send.
     serves: u32,
     /// Input that is first in turn.
     turn: u32,
-    /// Queue for it at the first input of its switch, and the number of queues of an input.
-    first: u32,
-    each: u32,
     meter: Meter,
     /// Time of a full packet \[ticks\].
     full: u64,
-    /// First queue of the buffer at its end, and the number of that buffer among the inputs there.
-    buffer: u32,
-    input: u32,
+    /// Queue for it at the first input of its switch, and the number of queues of an input.
+    first: u32,
+    each: u32,
 }
 
 /// Requests for an output with many inputs or classes.
@@ -153,12 +181,35 @@ struct Queue {
 }
 
 impl Output {
-    /// Returns the inputs whose first packet may go, as bits.
+    /// Returns a mask of all inputs if packets of a class fit, and of none otherwise.
     #[inline(always)]
-    fn ready(&self) -> u64 {
-        let of_class = |class: usize| self.wants[class] & u64::from(self.rooms[class] > 0).wrapping_neg();
-        let ready = (0..CLASSES).fold(0, |ready, class| ready | of_class(class));
-        if self.serves == NONE { ready } else { 0 }
+    fn open(&self, class: usize) -> u64 {
+        u64::from(self.rooms[class] > 0).wrapping_neg()
+    }
+
+    /// Adds a request.
+    #[inline(always)]
+    fn request(&mut self, class: u32, input: u32) {
+        let (class, bit) = (class as usize % CLASSES, 1 << (input % 64));
+        self.wants[class] |= bit;
+        self.ready |= bit & self.open(class);
+    }
+
+    /// Removes a request.
+    #[inline(always)]
+    fn grant(&mut self, class: u32, input: u32) {
+        let bit = 1 << (input % 64);
+        self.wants[class as usize % CLASSES] &= !bit;
+        self.ready &= !bit;
+    }
+
+    /// Adds to the room ahead for packets of a class.
+    #[inline(always)]
+    fn add_room(&mut self, class: u32, packets: i32) {
+        let class = class as usize % CLASSES;
+        self.rooms[class] += packets;
+        let wants = self.wants[class];
+        self.ready = (self.ready & !wants) | (wants & self.open(class));
     }
 }
 
@@ -177,14 +228,13 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         let output = |link: &super::net::Link| Output {
             wants: [0; CLASSES],
             rooms: [0; CLASSES],
+            ready: 0,
             serves: NONE,
             turn: 0,
-            first: 0,
-            each: 1,
             meter: Meter::new(),
             full: link.full,
-            buffer: 0,
-            input: 0,
+            first: 0,
+            each: 1,
         };
         let mut model = Self {
             lanes: change.first_count(),
@@ -193,12 +243,14 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             virtual_outputs: spec.queues() == Queues::VirtualOutput,
             arbitration: spec.arbitration(),
             head: spec.head_latency.map(|head| net.clock.span(*head)),
-            latencies: net.links.iter().any(|link| link.latency > 0),
+            apart: spec.head_latency.is_some() || net.links.iter().any(|link| link.latency > 0),
             capacity: i32::try_from(spec.buffer().room()).unwrap_or(i32::MAX),
             outputs: net.links.iter().map(output).collect(),
             many: Vec::new(),
             queues: Vec::new(),
+            buffers: vec![(0, 0); fabric.links().len()],
             sources: vec![NONE; fabric.links().len()],
+            steps: Vec::new(),
             packets: Pool::default(),
             stamps: Vec::new(),
             trains: Trains::default(),
@@ -227,10 +279,8 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             (first, index)
         };
         for &link in inputs {
-            let (buffer, input) = add(link.0, 0);
+            self.buffers[link.index()] = add(link.0, 0);
             (1..self.lanes).for_each(|lane| _ = add(link.0, lane));
-            let output = &mut self.outputs[link.index()];
-            (output.buffer, output.input) = (buffer, input);
         }
         let source = if is_node { add(SOURCE, 0).1 } else { NONE };
         for (&link, column) in outputs.iter().zip(0..) {
@@ -267,14 +317,6 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         }
     }
 
-    /// Returns the lane of the buffer that a packet from this queue enters over this link.
-    #[inline(always)]
-    fn lane_ahead(&self, net: &Net, place: u32, queue: &Queue, link: u32) -> u32 {
-        // The number of a source is not that of a link.
-        const { assert!(SOURCE == NONE) };
-        if self.lanes == 1 { 0 } else { self.change.next(net, place, queue.filled, queue.lane, link) }
-    }
-
     /// Lets the first entry of a queue request its link; returns the link, [`NONE`] if the queue is empty.
     #[inline]
     fn expose(&mut self, net: &Net, number: u32) -> u32 {
@@ -282,24 +324,20 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if queue.head == NONE {
             return NONE;
         }
-        let place = self.place_of(net, queue);
-        let link = net.link(place);
-        self.request(net, number, place, link);
-        link
+        let step = self.steps[self.place_of(net, queue) as usize];
+        self.request(number, step);
+        step.link
     }
 
-    /// Lets the first entry of a queue, which is at this place, request its link.
+    /// Lets the first entry of a queue, which is at this step of its way, request its link.
     #[inline(always)]
-    fn request(&mut self, net: &Net, number: u32, place: u32, link: u32) {
-        let queue = &self.queues[number as usize];
-        let ahead = match self.bubble {
-            true => u32::from(self.change.leaves_bubble(queue.filled, link)),
-            false => self.lane_ahead(net, place, queue, link),
-        };
-        let class = if net.link(place + 1) == NONE { 0 } else { 1 + ahead };
-        let index = queue.index;
-        self.queues[number as usize].class = class;
-        *self.word(link, class, index) |= 1 << (index % 64);
+    fn request(&mut self, number: u32, step: Step) {
+        self.queues[number as usize].class = step.class();
+        if self.many.is_empty() {
+            self.outputs[step.link as usize].request(step.class(), step.input());
+        } else {
+            *self.word(step.link, step.class(), step.input()) |= 1 << (step.input() % 64);
+        }
     }
 
     /// Grants a free link to one of the packets that want it; returns true if there is one.
@@ -307,7 +345,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     fn arbitrate(&mut self, net: &mut Net, link: u32) -> bool {
         let found = if self.many.is_empty() {
             let output = &self.outputs[link as usize];
-            let ready = output.ready();
+            let ready = if output.serves == NONE { output.ready } else { 0 };
             if ready == 0 {
                 return false;
             }
@@ -352,12 +390,14 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     /// Sends the first packet of an input over a link.
     #[inline]
     fn send(&mut self, net: &mut Net, link: u32, input: u32) {
-        let number = self.queue_for(link, input);
+        let inputs = self.words(link) * 64;
+        let output = &mut self.outputs[link as usize];
+        let number = output.first + input * output.each;
         let queue = &mut self.queues[number as usize];
         let (source, class) = (queue.filled == SOURCE, queue.class);
         queue.serving = !self.virtual_outputs;
-        let output = &mut self.outputs[link as usize];
-        let full = output.full;
+        output.serves = number;
+        output.turn = if input + 1 < inputs { input + 1 } else { 0 };
         let packet = if source {
             let mut packet = self.trains.next_packet(net, queue.head);
             if ASKS {
@@ -374,23 +414,24 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             queue.head = self.packets.at(packet).next;
             packet
         };
-        let sent = self.packets.get(packet);
-        sent.lane = class.saturating_sub(1) as u16 * u16::from(!self.bubble);
-        let own = if sent.bytes == net.packet_bytes { full } else { net.sending(link, sent.bytes) };
-        let time = if self.head.is_some() { own.max(self.tail(net, packet, source)) } else { own };
-        let inputs = self.words(link) * 64;
-        let output = &mut self.outputs[link as usize];
-        output.serves = number;
-        output.turn = if input + 1 < inputs { input + 1 } else { 0 };
-        output.meter.sends(time);
+        let bytes = self.packets.at(packet).bytes;
+        let own = if bytes == net.packet_bytes { output.full } else { net.sending(link, bytes) };
         output.meter.goes_on(net.now);
-        *self.word(link, class, input) &= !(1 << (input % 64));
-        self.add_room(link, class, -i32::from(class > 0));
+        if self.many.is_empty() {
+            output.grant(class, input);
+        } else {
+            *self.word(link, class, input) &= !(1 << (input % 64));
+        }
+        if class > 0 {
+            self.add_room(link, class, -1);
+        }
+        let time = if self.head.is_some() { own.max(self.tail(net, packet, source)) } else { own };
+        self.outputs[link as usize].meter.sends(time);
         if self.virtual_outputs && !(ASKS && source) {
             self.expose(net, number);
         }
         net.schedule(time, link, packet);
-        if self.latencies || self.head.is_some() {
+        if self.apart {
             self.schedule_arrival(net, link, packet, (own, time));
         }
         if ASKS && source {
@@ -409,7 +450,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     fn schedule_arrival(&mut self, net: &mut Net, link: u32, packet: u32, (own, time): (u64, u64)) {
         let latency = net.links[link as usize].latency;
         match self.head {
-            Some(head) if net.link(self.packets.at(packet).place + 1) != NONE => {
+            Some(head) if self.steps[self.packets.at(packet).place as usize].class() > 0 => {
                 self.stamp(packet).tail = net.now.saturating_add(time).saturating_add(latency);
                 net.schedule_later(head.min(own).saturating_add(latency), link | ARRIVAL, packet);
             }
@@ -433,9 +474,9 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         net.hops += 1;
         let crossed = self.packets.get(packet);
         crossed.place += 1;
-        let (mut place, last, lane, bytes) = (crossed.place, crossed.last, crossed.lane, crossed.bytes);
-        let mut next = net.link(place);
-        if next == NONE {
+        let (place, last, bytes) = (crossed.place, crossed.last, crossed.bytes);
+        let mut step = self.steps[place as usize];
+        if step.link == NONE {
             self.packets.remove(packet);
             if ASKS {
                 net.count(link, -1);
@@ -447,17 +488,17 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             return last;
         }
         if ASKS {
-            if next == ASK {
-                next = self.ask(net, link, packet);
-                place = self.packets.at(packet).place;
+            if step.link == ASK {
+                step = self.ask(net, packet);
             }
-            net.count(next, 1);
+            net.count(step.link, 1);
         }
         if self.arbitration == Arbitration::ArrivalOrder {
             self.stamp(packet).order = self.arrived;
         }
         self.arrived += 1;
-        let number = self.queue_for(next, self.outputs[link as usize].input + u32::from(lane));
+        let next = step.link;
+        let number = self.queue_for(next, step.input());
         self.outputs[next as usize].meter.comes(net.now);
         let queue = &mut self.queues[number as usize];
         let tail = std::mem::replace(&mut queue.tail, packet);
@@ -466,7 +507,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         self.packets.get(if empty { packet } else { tail }).next = packet;
         self.packets.get(packet).next = NONE;
         if goes {
-            self.request(net, number, place, next);
+            self.request(number, step);
             self.arbitrate(net, next);
         }
         let output = &mut self.outputs[next as usize];
@@ -491,10 +532,9 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     /// channel that leads there.
     fn waits_for(&self, net: &Net, first: u32) -> Option<(Channel, u32)> {
         let queue = self.queues_of(first).iter().find(|queue| queue.head != NONE)?;
-        let place = self.place_of(net, queue);
-        let link = net.link(place);
-        let lane = self.lane_ahead(net, place, queue, link);
-        let buffer = self.outputs[link as usize].buffer;
+        let step = self.steps[self.place_of(net, queue) as usize];
+        let (link, lane) = (step.link, self.lane(step));
+        let buffer = self.buffers[link as usize].0;
         let ahead = buffer + lane * self.queues_of(buffer).len() as u32;
         Some((Channel { link: LinkId(link), lane: lane as u16 }, ahead))
     }
@@ -537,7 +577,7 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
             self.prepare(net, flow);
         } else {
             self.follow_stride(net, NONE);
-            self.make_lanes(self.change.needed(net, net.place(flow), NONE, 0));
+            self.note_way(net, net.place(flow), NONE, 0);
         }
         let link = net.link(self.source_place(net, flow));
         self.trains.add(flow, bytes);
@@ -574,9 +614,8 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         } else {
             sent.last && filled == SOURCE && net.departed(sent.place)
         };
-        let arrived = self.head.is_none()
-            && (!self.latencies || net.links[link as usize].latency == 0)
-            && self.deliver_over_link(net, link, packet);
+        let with_it = !self.apart || (self.head.is_none() && net.links[link as usize].latency == 0);
+        let arrived = with_it && self.deliver_over_link(net, link, packet);
         if filled != SOURCE {
             if ASKS {
                 net.count(filled, -1);

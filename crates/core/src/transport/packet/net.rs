@@ -274,8 +274,6 @@ pub(super) struct Packet {
     pub bytes: u32,
     /// Set for the last packet of its message.
     pub last: bool,
-    /// Virtual channel of the buffer that it is in.
-    pub lane: u16,
 }
 
 impl Pool {
@@ -366,6 +364,6 @@ impl Trains {
         train.left -= u64::from(bytes);
         let last = train.left == 0;
         self.count -= u64::from(last);
-        Packet { place: net.place(flow), next: NONE, bytes, last, lane: 0 }
+        Packet { place: net.place(flow), next: NONE, bytes, last }
     }
 }

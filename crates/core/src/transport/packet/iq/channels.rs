@@ -1,7 +1,7 @@
 //! Requests and room by virtual channel, and additional channels as routes need them.
 
-use super::super::net::NONE;
-use super::{CLASSES, InputQueues, ManyRequests, Queue, SOURCE};
+use super::super::net::{ASK, NONE, Net};
+use super::{CLASS_BITS, CLASSES, InputQueues, ManyRequests, Queue, SOURCE, Step};
 
 impl<const ASKS: bool> InputQueues<ASKS> {
     /// Returns the number of classes of requests.
@@ -37,10 +37,57 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     /// Adds to the room ahead of an output for packets of a class.
     #[inline(always)]
     pub(super) fn add_room(&mut self, link: u32, class: u32, packets: i32) {
-        *self.room(link, class) += packets;
+        if !self.many.is_empty() {
+            return self.add_room_of_many(link, class, packets);
+        }
+        self.outputs[link as usize].add_room(class, packets);
         if self.bubble {
             // Class 1 and class 2 go to the same buffer.
-            *self.room(link, 3 - class) += packets;
+            self.outputs[link as usize].add_room(3 - class, packets);
+        }
+    }
+
+    #[inline(never)]
+    fn add_room_of_many(&mut self, link: u32, class: u32, packets: i32) {
+        let rooms = &mut self.many[link as usize].rooms;
+        rooms[class as usize] += packets;
+        if self.bubble {
+            rooms[3 - class as usize] += packets;
+        }
+    }
+
+    /// Returns the channel in which a packet enters the buffer behind a step of its way.
+    pub(super) fn lane(&self, step: Step) -> u32 {
+        if self.bubble { 0 } else { step.class().saturating_sub(1) }
+    }
+
+    /// Notes the way of a packet from this place on, given its last link ([`NONE`]: it comes from its source) and
+    /// channel; adds the channels that it needs.
+    pub(super) fn note_way(&mut self, net: &Net, place: u32, from: u32, lane: u32) {
+        self.make_lanes(self.change.needed(net, place, from, lane));
+        if self.steps.len() < net.routes.len() {
+            self.steps.resize(net.routes.len(), Step { link: NONE, request: 0 });
+        }
+        let (mut from, mut lane) = (from, lane);
+        for place in place.. {
+            let link = net.link(place);
+            if link >= ASK {
+                self.steps[place as usize] = Step { link, request: 0 };
+                break;
+            }
+            let input = match from {
+                NONE => self.sources[link as usize],
+                _ => self.buffers[from as usize].1 + lane,
+            };
+            let ahead = match self.bubble {
+                true => u32::from(self.change.leaves_bubble(from, link)),
+                false if self.lanes == 1 => 0,
+                false => self.change.next(net, place, from, lane, link),
+            };
+            let class = if net.link(place + 1) == NONE { 0 } else { 1 + ahead };
+            let step = Step { link, request: input << CLASS_BITS | class };
+            self.steps[place as usize] = step;
+            (from, lane) = (link, self.lane(step));
         }
     }
 
@@ -55,7 +102,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
 
     /// Returns the input that the arbiter of an output with many inputs or classes chooses, with its order.
     #[inline(never)]
-    pub(super) fn search(&self, net: &super::Net, link: u32) -> Option<(u64, u32)> {
+    pub(super) fn search(&self, net: &Net, link: u32) -> Option<(u64, u32)> {
         let (output, many) = (&self.outputs[link as usize], &self.many[link as usize]);
         if output.serves != NONE {
             return None;
@@ -100,7 +147,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             self.many = self.outputs.iter().map(|output| many(words(output.first))).collect();
         }
         for output in &mut self.outputs {
-            output.wants = [0; CLASSES];
+            (output.wants, output.ready) = ([0; CLASSES], 0);
             output.rooms.iter_mut().zip(&rooms).for_each(|(to, room)| *to = *room);
         }
     }
@@ -143,6 +190,11 @@ impl<const ASKS: bool> InputQueues<ASKS> {
                 }
             }
         }
+        for step in self.steps.iter_mut().filter(|step| step.link < ASK) {
+            let output = &self.outputs[step.link as usize];
+            let input = new_index(output.first + step.input() * output.each);
+            step.request = input << CLASS_BITS | step.class();
+        }
         for link in 0..count as usize {
             let output = &self.outputs[link];
             let of_input = |input: u32| new_index(output.first + input * output.each);
@@ -150,18 +202,23 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             self.sources[link] = if source == NONE { NONE } else { of_input(source) };
             let turn = if output.turn > 0 { of_input(output.turn - 1) + 1 } else { 0 };
             let rename = |queue: u32| moved.get(queue as usize).copied().unwrap_or(NONE);
+            let buffer = self.buffers[link].0;
+            self.buffers[link] = (rename(buffer), new_index(buffer));
             let output = &mut self.outputs[link];
-            (output.turn, output.input) = (turn, new_index(output.buffer));
-            (output.first, output.buffer) = (rename(output.first), rename(output.buffer));
-            output.serves = rename(output.serves);
+            (output.turn, output.first, output.serves) = (turn, rename(output.first), rename(output.serves));
         }
         (self.queues, self.lanes) = (queues, lanes);
         self.lay_requests();
-        rooms
-            .into_iter()
-            .filter(|&(_, class, _)| class > 0)
-            .for_each(|(link, class, room)| *self.room(link, class) = room);
-        requests.into_iter().for_each(|(link, class, input)| *self.word(link, class, input) |= 1 << (input % 64));
+        for (link, class, room) in rooms.into_iter().filter(|&(_, class, _)| class > 0) {
+            *self.room(link, class) = room;
+        }
+        for (link, class, input) in requests {
+            *self.word(link, class, input) |= 1 << (input % 64);
+        }
+        for output in &mut self.outputs {
+            (1..CLASSES as u32).for_each(|class| output.add_room(class, 0));
+            output.ready |= output.wants[0];
+        }
         for link in 0..count {
             let inputs = self.words(link) * 64;
             let turn = &mut self.outputs[link as usize].turn;
