@@ -9,6 +9,7 @@ use super::net::{ASK, NONE, Net, Pool, Trains};
 use super::spec::{Arbitration, PacketSpec, Queues};
 use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
+use crate::base::prefetch::fetch;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
 use crate::routing::Router;
@@ -516,6 +517,42 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         false
     }
 
+    /// Prefetches data of the events that come next, each of which leads to the next: an output and its packet, the
+    /// queue that it serves and the packet's way, and then the output ahead.
+    #[inline(always)]
+    fn look_ahead(&self, net: &Net) {
+        let (link, packet) = net.pending.coming(2);
+        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize) {
+            fetch(output);
+            fetch(&output.meter);
+        }
+        self.packets.fetch(packet);
+        let (link, packet) = net.pending.coming(1);
+        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize)
+            && let Some(queue) = self.queues.get(output.serves as usize)
+        {
+            fetch(queue);
+        }
+        if let Some(step) = self.steps.get(self.packets.place(packet) as usize + 1) {
+            fetch(step);
+        }
+        let (link, packet) = net.pending.coming(0);
+        if let Some(step) = self.steps.get(self.packets.place(packet) as usize + 1)
+            && let Some(output) = self.outputs.get(step.link as usize)
+        {
+            fetch(output);
+            fetch(&output.meter);
+        }
+        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize)
+            && let Some(queue) = self.queues.get(output.serves as usize)
+        {
+            self.packets.fetch(queue.head);
+            if let Some(output) = self.outputs.get(queue.filled as usize) {
+                fetch(output);
+            }
+        }
+    }
+
     /// Puts a message into the queue of its source; returns true if it is the first there.
     fn append_message(&mut self, number: u32, flow: u32) -> bool {
         let queue = &mut self.queues[number as usize];
@@ -594,6 +631,7 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
     #[inline]
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: packet, .. } = event;
+        self.look_ahead(net);
         if link & ARRIVAL != 0 {
             return self.deliver_over_link(net, link & !ARRIVAL, packet);
         }

@@ -6,6 +6,7 @@ use super::asking::PacketRouting;
 use super::clock::{Clock, rounded};
 use super::pending::Pending;
 use super::spec::PacketSpec;
+use crate::base::prefetch::fetch;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId};
 use crate::routing::Router;
@@ -296,6 +297,20 @@ impl Pool {
     pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
         for packet in &mut self.packets {
             packet.place = name(packet.place);
+        }
+    }
+
+    /// Returns the place of a packet, 0 if there is none with this number.
+    #[inline(always)]
+    pub(super) fn place(&self, id: u32) -> u32 {
+        self.packets.get(id as usize).map_or(0, |packet| packet.place)
+    }
+
+    /// Prefetches a packet, if there is one with this number.
+    #[inline(always)]
+    pub(super) fn fetch(&self, id: u32) {
+        if let Some(packet) = self.packets.get(id as usize) {
+            fetch(packet);
         }
     }
 

@@ -282,7 +282,7 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
     #[inline(always)]
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: mut packet, .. } = event;
-        if let Some(port) = self.ports.get(net.pending.coming() as usize) {
+        if let Some(port) = self.ports.get(net.pending.coming(1).0 as usize) {
             fetch(port);
         }
         if link & ARRIVAL != 0 {

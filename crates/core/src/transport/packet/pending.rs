@@ -216,11 +216,13 @@ impl Pending {
         Ok(())
     }
 
-    /// Returns the `what` of an event that will probably happen soon, for prefetching; the event may be long
-    /// past.
+    /// Returns `what` and `which` of the event that will probably happen this number of events after the next one, for
+    /// prefetching; it may be long past.
     #[inline(always)]
-    pub(super) fn coming(&self) -> u32 {
-        self.lines.get(self.current).map_or(0, |line| line.ring[(line.taken + 1) & (line.ring.len() - 1)] as u32)
+    pub(super) fn coming(&self, after: usize) -> (u32, u32) {
+        let place = |line: &Line| line.ring[(line.taken + after) & (line.ring.len() - 1)];
+        let Event { what, which, .. } = event(0, self.lines.get(self.current).map_or(0, place));
+        (what, which)
     }
 
     /// Takes out the next event of the wheel if it comes before the first group of `line`, which is that of all lines;
