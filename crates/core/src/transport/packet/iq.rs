@@ -3,13 +3,15 @@
 mod asking;
 mod channels;
 
+use std::hint::select_unpredictable;
+
 use super::lanes::Lanes;
 use super::meter::Meter;
 use super::net::{ASK, NONE, Net, Pool, Trains};
 use super::spec::{Arbitration, PacketSpec, Queues};
 use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
-use crate::base::prefetch::fetch;
+use crate::base::prefetch::fetch_entry;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
 use crate::routing::Router;
@@ -93,6 +95,8 @@ pub(super) struct InputQueues<const ASKS: bool> {
     arrived: u64,
     /// Number of places of a message: see [`Net::stride`].
     stride: usize,
+    /// Queue that is served, and place, of the event after the next one, for prefetching.
+    soon: (u32, u32),
 }
 
 /// Arrival of a packet.
@@ -139,7 +143,7 @@ struct Output {
     wants: [u64; CLASSES],
     /// By class: room in the buffer at its end. A packet of the class fits if this is above 0.
     rooms: [i32; CLASSES],
-    /// Those inputs whose first packet fits.
+    /// Those inputs whose first packet fits; all inputs where there are [many requests](ManyRequests).
     ready: u64,
     /// Queue whose packet it sends, [`NONE`] if it does not send.
     serves: u32,
@@ -198,7 +202,7 @@ impl Output {
 
     /// Removes a request.
     #[inline(always)]
-    fn grant(&mut self, class: u32, input: u32) {
+    fn withdraw(&mut self, class: u32, input: u32) {
         let bit = 1 << (input % 64);
         self.wants[class as usize % CLASSES] &= !bit;
         self.ready &= !bit;
@@ -259,6 +263,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             next_packet: Vec::new(),
             arrived: 0,
             stride: 1,
+            soon: (NONE, NONE),
         };
         for (vertex, (inputs, outputs)) in inputs.iter().zip(&outputs).enumerate() {
             model.add_switch((vertex as u32) < fabric.nodes(), inputs, outputs);
@@ -344,19 +349,19 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     /// Grants a free link to one of the packets that want it; returns true if there is one.
     #[inline(always)]
     fn arbitrate(&mut self, net: &mut Net, link: u32) -> bool {
-        let found = if self.many.is_empty() {
-            let output = &self.outputs[link as usize];
-            let ready = if output.serves == NONE { output.ready } else { 0 };
-            if ready == 0 {
-                return false;
-            }
-            self.choose(net, link, ready.rotate_right(output.turn), output.turn, None)
-        } else {
-            self.search(net, link)
+        let output = &self.outputs[link as usize];
+        (output.ready != 0) & (output.serves == NONE) && self.grant(net, link)
+    }
+
+    /// Grants a link to one of the packets that want it, if many may not go either; returns true if there is one.
+    #[inline(never)]
+    fn grant(&mut self, net: &mut Net, link: u32) -> bool {
+        let output = &self.outputs[link as usize];
+        let found = match self.many.is_empty() {
+            true => self.choose(net, link, output.ready.rotate_right(output.turn), output.turn, None),
+            false => self.search(net, link),
         };
-        let Some((_, input)) = found else { return false };
-        self.send(net, link, input);
-        true
+        found.inspect(|&(_, input)| self.send(net, link, input)).is_some()
     }
 
     /// Returns the better one of `best` and the inputs of a word with the value by which packets are ordered. The lowest
@@ -389,7 +394,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     }
 
     /// Sends the first packet of an input over a link.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, net: &mut Net, link: u32, input: u32) {
         let inputs = self.words(link) * 64;
         let output = &mut self.outputs[link as usize];
@@ -419,7 +424,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         let own = if bytes == net.packet_bytes { output.full } else { net.sending(link, bytes) };
         output.meter.goes_on(net.now);
         if self.many.is_empty() {
-            output.grant(class, input);
+            output.withdraw(class, input);
         } else {
             *self.word(link, class, input) &= !(1 << (input % 64));
         }
@@ -504,8 +509,8 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         let queue = &mut self.queues[number as usize];
         let tail = std::mem::replace(&mut queue.tail, packet);
         let (empty, goes) = (queue.head == NONE, (queue.head == NONE) & !queue.serving);
-        queue.head = if empty { packet } else { queue.head };
-        self.packets.get(if empty { packet } else { tail }).next = packet;
+        queue.head = select_unpredictable(empty, packet, queue.head);
+        self.packets.get(select_unpredictable(empty, packet, tail)).next = packet;
         self.packets.get(packet).next = NONE;
         if goes {
             self.request(number, step);
@@ -518,38 +523,23 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     }
 
     /// Prefetches data of the events that come next, each of which leads to the next: an output and its packet, the
-    /// queue that it serves and the packet's way, and then the output ahead.
+    /// queue that it serves and the packet's next step, and then the outputs that these lead to.
     #[inline(always)]
-    fn look_ahead(&self, net: &Net) {
+    fn look_ahead(&mut self, net: &Net) {
         let (link, packet) = net.pending.coming(2);
-        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize) {
-            fetch(output);
-            fetch(&output.meter);
-        }
+        fetch_entry(&self.outputs, link & !ARRIVAL);
         self.packets.fetch(packet);
-        let (link, packet) = net.pending.coming(1);
-        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize)
-            && let Some(queue) = self.queues.get(output.serves as usize)
-        {
-            fetch(queue);
-        }
-        if let Some(step) = self.steps.get(self.packets.place(packet) as usize + 1) {
-            fetch(step);
-        }
-        let (link, packet) = net.pending.coming(0);
-        if let Some(step) = self.steps.get(self.packets.place(packet) as usize + 1)
-            && let Some(output) = self.outputs.get(step.link as usize)
-        {
-            fetch(output);
-            fetch(&output.meter);
-        }
-        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize)
-            && let Some(queue) = self.queues.get(output.serves as usize)
-        {
+        let (number, place) = self.soon;
+        if let (Some(queue), Some(step)) = (self.queues.get(number as usize), self.steps.get(place as usize)) {
+            fetch_entry(&self.outputs, step.link);
+            fetch_entry(&self.outputs, queue.filled);
             self.packets.fetch(queue.head);
-            if let Some(output) = self.outputs.get(queue.filled as usize) {
-                fetch(output);
-            }
+        }
+        let (link, packet) = net.pending.coming(1);
+        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize) {
+            self.soon = (output.serves, self.packets.place(packet) + 1);
+            fetch_entry(&self.queues, self.soon.0);
+            fetch_entry(&self.steps, self.soon.1);
         }
     }
 

@@ -6,7 +6,7 @@ use super::asking::PacketRouting;
 use super::clock::{Clock, rounded};
 use super::pending::Pending;
 use super::spec::PacketSpec;
-use crate::base::prefetch::fetch;
+use crate::base::prefetch::fetch_entry;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId};
 use crate::routing::Router;
@@ -309,9 +309,7 @@ impl Pool {
     /// Prefetches a packet, if there is one with this number.
     #[inline(always)]
     pub(super) fn fetch(&self, id: u32) {
-        if let Some(packet) = self.packets.get(id as usize) {
-            fetch(packet);
-        }
+        fetch_entry(&self.packets, id);
     }
 
     #[inline]

@@ -104,9 +104,6 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     #[inline(never)]
     pub(super) fn search(&self, net: &Net, link: u32) -> Option<(u64, u32)> {
         let (output, many) = (&self.outputs[link as usize], &self.many[link as usize]);
-        if output.serves != NONE {
-            return None;
-        }
         let (first, bit) = ((output.turn / 64) as usize, output.turn % 64);
         let mut best = None;
         // From the input in turn on, and round to it again.
@@ -147,7 +144,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             self.many = self.outputs.iter().map(|output| many(words(output.first))).collect();
         }
         for output in &mut self.outputs {
-            (output.wants, output.ready) = ([0; CLASSES], 0);
+            (output.wants, output.ready) = ([0; CLASSES], if self.many.is_empty() { 0 } else { !0 });
             output.rooms.iter_mut().zip(&rooms).for_each(|(to, room)| *to = *room);
         }
     }
@@ -215,9 +212,9 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         for (link, class, input) in requests {
             *self.word(link, class, input) |= 1 << (input % 64);
         }
-        for output in &mut self.outputs {
-            (1..CLASSES as u32).for_each(|class| output.add_room(class, 0));
-            output.ready |= output.wants[0];
+        if self.many.is_empty() {
+            let refresh = |output: &mut super::Output| (0..CLASSES as u32).for_each(|class| output.add_room(class, 0));
+            self.outputs.iter_mut().for_each(refresh);
         }
         for link in 0..count {
             let inputs = self.words(link) * 64;
