@@ -526,7 +526,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     /// queue that it serves and the packet's next step, and then the outputs that these lead to.
     #[inline(always)]
     fn look_ahead(&mut self, net: &Net) {
-        let (link, packet) = net.pending.coming(2);
+        let [(near, sent), (link, packet)] = net.pending.coming();
         fetch_entry(&self.outputs, link & !ARRIVAL);
         self.packets.fetch(packet);
         let (number, place) = self.soon;
@@ -535,9 +535,8 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             fetch_entry(&self.outputs, queue.filled);
             self.packets.fetch(queue.head);
         }
-        let (link, packet) = net.pending.coming(1);
-        if let Some(output) = self.outputs.get((link & !ARRIVAL) as usize) {
-            self.soon = (output.serves, self.packets.place(packet) + 1);
+        if let Some(output) = self.outputs.get((near & !ARRIVAL) as usize) {
+            self.soon = (output.serves, self.packets.place(sent) + 1);
             fetch_entry(&self.queues, self.soon.0);
             fetch_entry(&self.steps, self.soon.1);
         }

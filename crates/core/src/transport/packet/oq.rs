@@ -3,7 +3,7 @@
 use super::net::{ASK, NONE, Net};
 use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
-use crate::base::prefetch::fetch;
+use crate::base::prefetch::fetch_entry;
 use crate::transport::Gridlock;
 
 /// Bit that marks an entry of a queue as a whole message at its source. Its packets are made as they are
@@ -282,8 +282,11 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
     #[inline(always)]
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: mut packet, .. } = event;
-        if let Some(port) = self.ports.get(net.pending.coming(1).0 as usize) {
-            fetch(port);
+        let [(_, near), (far, later)] = net.pending.coming();
+        fetch_entry(&self.ports, far & !ARRIVAL);
+        fetch_entry(&net.routes, (later & !LAST) + 1);
+        if let Some(&next) = net.routes.get((near & !LAST) as usize + 1) {
+            fetch_entry(&self.ports, next);
         }
         if link & ARRIVAL != 0 {
             return self.deliver_over_link(net, packet);

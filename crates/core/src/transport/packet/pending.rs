@@ -216,13 +216,15 @@ impl Pending {
         Ok(())
     }
 
-    /// Returns `what` and `which` of the event that will probably happen this number of events after the next one, for
-    /// prefetching; it may be long past.
+    /// Returns `what` and `which` of the two events that will probably happen after the next one, for prefetching; they
+    /// may be long past.
     #[inline(always)]
-    pub(super) fn coming(&self, after: usize) -> (u32, u32) {
-        let place = |line: &Line| line.ring[(line.taken + after) & (line.ring.len() - 1)];
-        let Event { what, which, .. } = event(0, self.lines.get(self.current).map_or(0, place));
-        (what, which)
+    pub(super) fn coming(&self) -> [(u32, u32); 2] {
+        let Some(line) = self.lines.get(self.current) else { return [(0, 0); 2] };
+        [1, 2].map(|after| {
+            let Event { what, which, .. } = event(0, line.ring[(line.taken + after) & (line.ring.len() - 1)]);
+            (what, which)
+        })
     }
 
     /// Takes out the next event of the wheel if it comes before the first group of `line`, which is that of all lines;
