@@ -173,7 +173,7 @@ impl FairPackets {
         let last = *left == 0;
         let place = net.enter(flow);
         self.follow_stride(net);
-        self.add(Packet { place, next: NONE, bytes, last, lane: 0 })
+        self.add(Packet { place, next: NONE, bytes, last })
     }
 
     /// Sends the packet whose turn it is over a free link, if there is one. Returns the link that stood still
@@ -270,7 +270,7 @@ impl Switching for FairPackets {
             self.follow_stride(net);
             let bytes = left.min(u64::from(net.packet_bytes)) as u32;
             left -= u64::from(bytes);
-            let packet = self.add(Packet { place, next: NONE, bytes, last: left == 0, lane: 0 });
+            let packet = self.add(Packet { place, next: NONE, bytes, last: left == 0 });
             let number = self.queue((flow, 0, net.link(place)));
             self.append(number, packet);
             self.join_turn_and_start(net, number);

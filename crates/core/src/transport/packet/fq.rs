@@ -6,6 +6,7 @@ use super::spec::PacketSpec;
 use super::switching::{ARRIVAL, Switching, Ticks};
 use super::turn::Port;
 use super::wheel::Event;
+use crate::base::prefetch::fetch_entry;
 use crate::transport::Gridlock;
 
 /// Output queues, one for each message and hop, served round robin, with room for K packets each.
@@ -223,6 +224,12 @@ impl Switching for FairQueues {
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: place, .. } = event;
         let place = place as usize;
+        let [(_, near), (far, later)] = net.pending.coming();
+        fetch_entry(&self.ports, far & !ARRIVAL);
+        fetch_entry(&self.queues, later);
+        if let Some(ahead) = self.queues.get(near as usize + 1) {
+            fetch_entry(&self.ports, ahead.link);
+        }
         if link & ARRIVAL != 0 {
             return self.deliver_over_link(net, place);
         }

@@ -3,19 +3,24 @@
 mod asking;
 mod channels;
 
+use std::hint::select_unpredictable;
+
 use super::lanes::Lanes;
 use super::meter::Meter;
-use super::net::{ASK, NONE, Net, Packet, Pool, Trains};
+use super::net::{ASK, NONE, Net, Pool, Trains};
 use super::spec::{Arbitration, PacketSpec, Queues};
 use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
+use crate::base::prefetch::fetch_entry;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
 use crate::routing::Router;
 use crate::transport::{Channel, Gridlock};
 
-/// Value of [`Port::link`] for a source, which is not the buffer of a link.
+/// Value of [`Queue::filled`] for a source, which is not the buffer of a link.
 const SOURCE: u32 = u32::MAX;
+/// Number of classes of requests for which an output has room of its own.
+const CLASSES: usize = 4;
 
 /// Switches with a buffer of B packets at each input port and virtual channel.
 ///
@@ -55,29 +60,31 @@ pub(super) struct InputQueues<const ASKS: bool> {
     lanes: u32,
     /// Rule by which packets change between them.
     change: Lanes,
+    /// Set if packets that enter a ring leave room for one more.
+    bubble: bool,
     /// Set if each output has a queue of its own at every input.
     virtual_outputs: bool,
     arbitration: Arbitration,
     /// Time by which the first byte is ahead of the packet with cut-through \[ticks\].
     head: Option<u64>,
+    /// Set if packets may arrive later than they have left, or earlier.
+    apart: bool,
     /// Number of packets that fit in a buffer.
-    capacity: u32,
+    capacity: i32,
     outputs: Vec<Output>,
-    /// Ports, which are buffers or sources.
-    ports: Vec<Port>,
-    /// Packets that wait, by port, or by port and output of its switch.
+    /// Requests by output where there are many inputs or classes; otherwise empty.
+    many: Vec<ManyRequests>,
+    /// Packets that wait, by port, or by port and output of its switch. Ports are buffers or sources.
     queues: Vec<Queue>,
-    /// By output, as bits: the inputs of its switch whose first packet wants it.
-    requests: Vec<u64>,
-    /// By link and lane: room in the buffer at its end.
-    room: Vec<u32>,
-    /// By link: the port of the source in front of it.
+    /// By link: the first queue of the buffer at its end, and the number of that buffer among the inputs there.
+    buffers: Vec<(u32, u32)>,
+    /// By link: number of the source in front of it among the inputs of its switch.
     sources: Vec<u32>,
-    /// By port: set if a packet of it is being sent. The next one waits for that, unless outputs have their
-    /// own queues.
-    serving: Vec<bool>,
+    /// Ways of packets by place: see [`Net::routes`].
+    steps: Vec<Step>,
     packets: Pool,
-    /// By packet: its place in the order of the arbiter, and the time at which its last byte is here.
+    /// By packet: its place in the order of the arbiter, and the time at which its last byte is here; only where that
+    /// matters.
     stamps: Vec<Stamp>,
     trains: Trains,
     /// By message: its place in the order in which messages were sent.
@@ -88,6 +95,8 @@ pub(super) struct InputQueues<const ASKS: bool> {
     arrived: u64,
     /// Number of places of a message: see [`Net::stride`].
     stride: usize,
+    /// Queue that is served, and place, of the event after the next one, for prefetching.
+    soon: (u32, u32),
 }
 
 /// Arrival of a packet.
@@ -97,85 +106,115 @@ struct Stamp {
     tail: u64,
 }
 
-/// Output port of a link.
+/// Link of a route, and the request for it.
 #[derive(Clone, Copy, Debug)]
+struct Step {
+    link: u32,
+    /// Number of the buffer or source in front of it among the inputs of its switch, above [`CLASS_BITS`] bits for the
+    /// class of the request.
+    request: u32,
+}
+
+/// Number of bits of a class: there are at most [`MAX_CHANNELS`](super::lanes::MAX_CHANNELS) and one. An output has
+/// a bit for each of its inputs, so these are fewer than the other bits could tell apart.
+const CLASS_BITS: u32 = 11;
+
+impl Step {
+    #[inline(always)]
+    fn class(self) -> u32 {
+        self.request & ((1 << CLASS_BITS) - 1)
+    }
+
+    #[inline(always)]
+    fn input(self) -> u32 {
+        self.request >> CLASS_BITS
+    }
+}
+
+/// Output port of a link: one cache line for its arbiter, and one for what it sends.
+///
+/// The first packet of each queue requests its link in a *class*, by the room that it needs ahead. Class 0 needs none,
+/// since the packet will be at its node; class 1 + l needs room in channel l. With the local bubble, class 1 has
+/// packets that stay in their ring and class 2 those that enter one, for which there is room for one less.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Output {
-    sending: bool,
-    /// Set if it leads to a node, where packets may arrive.
-    may_end: bool,
-    /// Port whose packet it sends.
+    /// By class: the inputs, as bits, whose first packet wants it.
+    wants: [u64; CLASSES],
+    /// By class: room in the buffer at its end. A packet of the class fits if this is above 0.
+    rooms: [i32; CLASSES],
+    /// Those inputs whose first packet fits; all inputs where there are [many requests](ManyRequests).
+    ready: u64,
+    /// Queue whose packet it sends, [`NONE`] if it does not send.
     serves: u32,
-    /// Its requests: their first word, and their number of words.
-    requests: u32,
-    words: u32,
     /// Input that is first in turn.
     turn: u32,
-    /// First port of its switch, and the number of this output among those of the switch.
-    switch: u32,
-    index: u32,
-    /// First port of the buffer at its end.
-    buffer: u32,
     meter: Meter,
+    /// Time of a full packet \[ticks\].
+    full: u64,
+    /// Queue for it at the first input of its switch, and the number of queues of an input.
+    first: u32,
+    each: u32,
 }
 
-/// Buffer or source.
-#[derive(Clone, Copy, Debug)]
-struct Port {
-    /// Link that fills it, or [`SOURCE`].
-    link: u32,
-    lane: u32,
-    /// Its number among the inputs of its switch.
-    index: u32,
-    /// Its first queue.
-    queue: u32,
+/// Requests for an output with many inputs or classes.
+#[derive(Clone, Debug)]
+struct ManyRequests {
+    words: usize,
+    /// By class and word.
+    wants: Vec<u64>,
+    rooms: Vec<i32>,
 }
 
-/// Packets in order of arrival; at a source, messages.
+/// Packets of a buffer in order of arrival; at a source, messages.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Queue {
     head: u32,
     tail: u32,
-}
-
-/// Packet that may go, the first one of a queue.
-struct Grant {
-    port: u32,
+    /// Class in which its first packet requests its link.
+    class: u32,
+    /// Link that fills the buffer, or [`SOURCE`], and its channel.
+    filled: u32,
     lane: u32,
-    queue: usize,
-    head: u32,
+    /// Number of the buffer among the inputs of its switch.
+    index: u32,
+    /// First queue of the buffer.
+    first: u32,
+    /// Set if a packet of it is being sent. The next one waits for that, unless outputs have their own queues.
+    serving: bool,
 }
 
-/// State of an arbiter's search.
-struct Search {
-    /// Best packet so far, with the value by which packets are ordered.
-    best: Option<(u64, Grant)>,
-    /// Input of the lowest bit. In a switch of up to 64 inputs, inputs before it follow those after it.
-    turn: u32,
-}
-
-impl Search {
-    /// Goes through inputs, the lowest bit first; returns true if the search is over.
+impl Output {
+    /// Returns a mask of all inputs if packets of a class fit, and of none otherwise.
     #[inline(always)]
-    fn go_through<const ASKS: bool>(&mut self, model: &InputQueues<ASKS>, net: &Net, link: u32, mut bits: u64) -> bool {
-        let output = &model.outputs[link as usize];
-        while bits != 0 {
-            let mut index = self.turn + bits.trailing_zeros();
-            if output.words == 1 {
-                index %= 64;
-            }
-            bits &= bits - 1;
-            let port = output.switch + index;
-            let Some(grant) = model.grant(net, link, port) else { continue };
-            if model.arbitration == Arbitration::RoundRobin {
-                self.best = Some((0, grant));
-                return true;
-            }
-            let order = model.order(net, port, grant.head);
-            if self.best.as_ref().is_none_or(|(least, _)| order < *least) {
-                self.best = Some((order, grant));
-            }
-        }
-        false
+    fn open(&self, class: usize) -> u64 {
+        u64::from(self.rooms[class] > 0).wrapping_neg()
+    }
+
+    /// Adds a request.
+    #[inline(always)]
+    fn request(&mut self, class: u32, input: u32) {
+        let (class, bit) = (class as usize % CLASSES, 1 << (input % 64));
+        self.wants[class] |= bit;
+        self.ready |= bit & self.open(class);
+    }
+
+    /// Removes a request.
+    #[inline(always)]
+    fn withdraw(&mut self, class: u32, input: u32) {
+        let bit = 1 << (input % 64);
+        self.wants[class as usize % CLASSES] &= !bit;
+        self.ready &= !bit;
+    }
+
+    /// Adds to the room ahead for packets of a class.
+    #[inline(always)]
+    fn add_room(&mut self, class: u32, packets: i32) {
+        let class = class as usize % CLASSES;
+        self.rooms[class] += packets;
+        let wants = self.wants[class];
+        self.ready = (self.ready & !wants) | (wants & self.open(class));
     }
 }
 
@@ -183,8 +222,6 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     /// Creates empty buffers on this fabric, all of whose links have ends.
     pub(super) fn new(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec, net: &Net) -> Self {
         let change = Lanes::new(fabric, router, spec);
-        let lanes = change.first_count();
-        let virtual_outputs = spec.queues() == Queues::VirtualOutput;
         let vertices = (fabric.nodes() + fabric.switches()) as usize;
         let ends = |link: &crate::fabric::Link| link.ends.unwrap_or((VertexId(0), VertexId(0)));
         let (mut inputs, mut outputs) = (vec![Vec::new(); vertices], vec![Vec::new(); vertices]);
@@ -193,33 +230,32 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             outputs[from.index()].push(id);
             inputs[to.index()].push(id);
         }
-        let output = Output {
-            sending: false,
-            may_end: false,
+        let output = |link: &super::net::Link| Output {
+            wants: [0; CLASSES],
+            rooms: [0; CLASSES],
+            ready: 0,
             serves: NONE,
-            requests: 0,
-            words: 0,
             turn: 0,
-            switch: 0,
-            index: 0,
-            buffer: 0,
             meter: Meter::new(),
+            full: link.full,
+            first: 0,
+            each: 1,
         };
-        let capacity = spec.buffer().room();
         let mut model = Self {
-            lanes,
+            lanes: change.first_count(),
+            bubble: change.has_bubble(),
             change,
-            virtual_outputs,
+            virtual_outputs: spec.queues() == Queues::VirtualOutput,
             arbitration: spec.arbitration(),
             head: spec.head_latency.map(|head| net.clock.span(*head)),
-            capacity,
-            outputs: vec![output; fabric.links().len()],
-            ports: Vec::new(),
+            apart: spec.head_latency.is_some() || net.links.iter().any(|link| link.latency > 0),
+            capacity: i32::try_from(spec.buffer().room()).unwrap_or(i32::MAX),
+            outputs: net.links.iter().map(output).collect(),
+            many: Vec::new(),
             queues: Vec::new(),
-            requests: Vec::new(),
-            room: vec![capacity; fabric.links().len() * lanes as usize],
+            buffers: vec![(0, 0); fabric.links().len()],
             sources: vec![NONE; fabric.links().len()],
-            serving: Vec::new(),
+            steps: Vec::new(),
             packets: Pool::default(),
             stamps: Vec::new(),
             trains: Trains::default(),
@@ -227,40 +263,36 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             next_packet: Vec::new(),
             arrived: 0,
             stride: 1,
+            soon: (NONE, NONE),
         };
         for (vertex, (inputs, outputs)) in inputs.iter().zip(&outputs).enumerate() {
-            model.add_switch(fabric, VertexId(vertex as u32), inputs, outputs);
+            model.add_switch((vertex as u32) < fabric.nodes(), inputs, outputs);
         }
-        model.serving = vec![false; model.ports.len()];
+        model.lay_requests();
         model
     }
 
-    /// Lays out the ports of a node or switch.
-    fn add_switch(&mut self, fabric: &Fabric, vertex: VertexId, inputs: &[LinkId], outputs: &[LinkId]) {
-        let first = self.ports.len() as u32;
-        let queues_each = if self.virtual_outputs { outputs.len().max(1) } else { 1 };
-        let mut add = |link: u32, lane: u32| {
-            let (index, queue) = (self.ports.len() as u32 - first, self.queues.len() as u32);
-            self.ports.push(Port { link, lane, index, queue });
-            self.queues.resize(self.queues.len() + queues_each, Queue { head: NONE, tail: NONE });
-            first + index
+    /// Lays out the queues of a node or switch.
+    fn add_switch(&mut self, is_node: bool, inputs: &[LinkId], outputs: &[LinkId]) {
+        let start = self.queues.len() as u32;
+        let each = if self.virtual_outputs { outputs.len().max(1) } else { 1 };
+        let mut count = 0;
+        let mut add = |filled: u32, lane: u32| {
+            let (first, index) = (self.queues.len() as u32, count);
+            let queue = Queue { head: NONE, tail: NONE, class: 0, filled, lane, index, first, serving: false };
+            self.queues.resize(self.queues.len() + each, queue);
+            count += 1;
+            (first, index)
         };
         for &link in inputs {
-            let buffer = add(link.0, 0);
-            for lane in 1..self.lanes {
-                add(link.0, lane);
-            }
-            self.outputs[link.index()].buffer = buffer;
-            self.outputs[link.index()].may_end = vertex.0 < fabric.nodes();
+            self.buffers[link.index()] = add(link.0, 0);
+            (1..self.lanes).for_each(|lane| _ = add(link.0, lane));
         }
-        let source = if vertex.0 < fabric.nodes() { add(SOURCE, 0) } else { NONE };
-        let words = (self.ports.len() - first as usize).div_ceil(64).max(1) as u32;
-        for (index, &link) in outputs.iter().enumerate() {
+        let source = if is_node { add(SOURCE, 0).1 } else { NONE };
+        for (&link, column) in outputs.iter().zip(0..) {
             self.sources[link.index()] = source;
             let output = &mut self.outputs[link.index()];
-            (output.requests, output.words) = (self.requests.len() as u32, words);
-            (output.switch, output.index) = (first, index as u32);
-            self.requests.resize(self.requests.len() + words as usize, 0);
+            (output.first, output.each) = (start + if self.virtual_outputs { column } else { 0 }, each as u32);
         }
     }
 
@@ -269,21 +301,11 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         self.head
     }
 
-    /// Returns the queue of a port in which packets wait for this link.
-    #[inline]
-    fn queue_for(&self, port: u32, link: u32) -> usize {
-        let first = self.ports[port as usize].queue;
-        (if self.virtual_outputs { first + self.outputs[link as usize].index } else { first }) as usize
-    }
-
-    /// Returns the link that the first entry of a queue wants; the port of a source holds messages.
-    #[inline]
-    fn wanted(&self, net: &Net, port: u32, head: u32) -> u32 {
-        if self.ports[port as usize].link == SOURCE {
-            net.link(self.source_place(net, head))
-        } else {
-            net.link(self.packets.at(head).place)
-        }
+    /// Returns the queue of an input in which packets wait for this link.
+    #[inline(always)]
+    fn queue_for(&self, link: u32, input: u32) -> u32 {
+        let output = &self.outputs[link as usize];
+        output.first + input * output.each
     }
 
     /// Returns the place of the packet that a message at its source sends next.
@@ -292,179 +314,150 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if ASKS { self.next_packet[flow as usize] } else { net.place(flow) }
     }
 
+    /// Returns the place of the packet that the first entry of a queue is, or sends next.
     #[inline]
-    fn set_request(&mut self, link: u32, port: u32, wants: bool) {
-        let output = &self.outputs[link as usize];
-        let index = self.ports[port as usize].index;
-        let (word, bit) = ((output.requests + index / 64) as usize, 1 << (index % 64));
-        if wants {
-            self.requests[word] |= bit;
-        } else {
-            self.requests[word] &= !bit;
+    fn place_of(&self, net: &Net, queue: &Queue) -> u32 {
+        match queue.filled {
+            SOURCE => self.source_place(net, queue.head),
+            _ => self.packets.at(queue.head).place,
         }
     }
 
-    /// Puts a packet, or a message at its source, into its queue; returns true if it is the first there.
+    /// Lets the first entry of a queue request its link; returns the link, [`NONE`] if the queue is empty.
     #[inline]
-    fn append(&mut self, port: u32, link: u32, entry: u32) -> bool {
-        let place = self.queue_for(port, link);
-        let source = self.ports[port as usize].link == SOURCE;
-        let queue = &mut self.queues[place];
-        let tail = std::mem::replace(&mut queue.tail, entry);
+    fn expose(&mut self, net: &Net, number: u32) -> u32 {
+        let queue = &self.queues[number as usize];
         if queue.head == NONE {
-            queue.head = entry;
-            return true;
+            return NONE;
         }
-        if source {
-            self.trains.get(tail).next = entry;
+        let step = self.steps[self.place_of(net, queue) as usize];
+        self.request(number, step);
+        step.link
+    }
+
+    /// Lets the first entry of a queue, which is at this step of its way, request its link.
+    #[inline(always)]
+    fn request(&mut self, number: u32, step: Step) {
+        self.queues[number as usize].class = step.class();
+        if self.many.is_empty() {
+            self.outputs[step.link as usize].request(step.class(), step.input());
         } else {
-            self.packets.get(tail).next = entry;
+            *self.word(step.link, step.class(), step.input()) |= 1 << (step.input() % 64);
         }
-        false
     }
 
-    /// Returns the lane of the buffer that a packet from this port enters over this link.
-    #[inline]
-    fn lane_ahead(&self, net: &Net, place: u32, port: &Port, link: u32) -> u32 {
-        // The number of a source is not that of a link.
-        const { assert!(SOURCE == NONE) };
-        if self.lanes == 1 { 0 } else { self.change.next(net, place, port.link, port.lane, link) }
-    }
-
-    /// Returns the place of the packet that the first entry of a port is, or sends next.
-    #[inline]
-    fn place_of(&self, net: &Net, port: &Port, head: u32) -> u32 {
-        if port.link == SOURCE { self.source_place(net, head) } else { self.packets.at(head).place }
-    }
-
-    /// Returns the grant of this link for the first packet of this input, if it may go.
+    /// Grants a free link to one of the packets that want it; returns true if there is one.
     #[inline(always)]
-    fn grant(&self, net: &Net, link: u32, port: u32) -> Option<Grant> {
-        let queue = self.queue_for(port, link);
-        let head = self.queues[queue].head;
-        let input = &self.ports[port as usize];
-        let place = self.place_of(net, input, head);
-        let lane = self.lane_ahead(net, place, input, link);
-        let fits = net.link(place + 1) == NONE || {
-            let room = self.room[(link * self.lanes + lane) as usize];
-            // With room for two, a packet may go from any input.
-            room > 1 || (room == 1 && !self.change.leaves_bubble(input.link, link))
-        };
-        fits.then_some(Grant { port, lane, queue, head })
-    }
-
-    /// Grants a free link to one of the packets that want it.
-    #[inline(always)]
-    fn arbitrate(&mut self, net: &mut Net, link: u32) {
+    fn arbitrate(&mut self, net: &mut Net, link: u32) -> bool {
         let output = &self.outputs[link as usize];
-        if output.sending {
-            return;
-        }
-        // Most switches have one word of inputs, and most free links are free because no packet may use them.
-        let requests = self.requests[output.requests as usize];
-        let found = if output.words > 1 {
-            self.search_words(net, link)
-        } else if requests == 0 || (self.lanes == 1 && !output.may_end && self.room[link as usize] == 0) {
-            None
-        } else {
-            let mut search = Search { best: None, turn: output.turn };
-            search.go_through(self, net, link, requests.rotate_right(output.turn));
-            search.best.map(|(_, grant)| grant)
-        };
-        if let Some(grant) = found {
-            self.send(net, link, grant);
-        }
+        (output.ready != 0) & (output.serves == NONE) && self.grant(net, link)
     }
 
-    /// Returns the grant of an output of a switch with many inputs.
-    #[cold]
+    /// Grants a link to one of the packets that want it, if many may not go either; returns true if there is one.
     #[inline(never)]
-    fn search_words(&self, net: &Net, link: u32) -> Option<Grant> {
+    fn grant(&mut self, net: &mut Net, link: u32) -> bool {
         let output = &self.outputs[link as usize];
-        let words = &self.requests[output.requests as usize..(output.requests + output.words) as usize];
-        let (first, bit) = ((output.turn / 64) as usize, output.turn % 64);
-        let mut search = Search { best: None, turn: 0 };
-        // From the input in turn on, and round to it again.
-        for step in 0..=words.len() {
-            let word = if first + step < words.len() { first + step } else { first + step - words.len() };
-            let mut bits = words[word];
-            if step == 0 {
-                bits &= !0 << bit;
-            }
-            if step == words.len() {
-                bits &= !(!0 << bit);
-            }
-            search.turn = word as u32 * 64;
-            if search.go_through(self, net, link, bits) {
-                break;
-            }
-        }
-        search.best.map(|(_, grant)| grant)
+        let found = match self.many.is_empty() {
+            true => self.choose(net, link, output.ready.rotate_right(output.turn), output.turn, None),
+            false => self.search(net, link),
+        };
+        found.inspect(|&(_, input)| self.send(net, link, input)).is_some()
     }
 
-    /// Returns the value by which the arbiter orders packets, least first.
+    /// Returns the better one of `best` and the inputs of a word with the value by which packets are ordered. The lowest
+    /// bit is that of input `from`; inputs of a word that come before it follow those after it.
+    #[inline(always)]
+    fn choose(&self, net: &Net, link: u32, bits: u64, from: u32, best: Option<(u64, u32)>) -> Option<(u64, u32)> {
+        let (mut bits, mut best) = (bits, best);
+        while bits != 0 {
+            let input = from / 64 * 64 + (from + bits.trailing_zeros()) % 64;
+            if self.arbitration == Arbitration::RoundRobin {
+                return Some((0, input));
+            }
+            let order = self.order(net, &self.queues[self.queue_for(link, input) as usize]);
+            if best.is_none_or(|(least, _)| order < least) {
+                best = Some((order, input));
+            }
+            bits &= bits - 1;
+        }
+        best
+    }
+
+    /// Returns the value by which the arbiter orders the first packets of queues, least first.
     #[inline]
-    fn order(&self, net: &Net, port: u32, head: u32) -> u64 {
-        let source = self.ports[port as usize].link == SOURCE;
-        match (self.arbitration, source) {
-            (Arbitration::OldestFirst, false) => self.ages[net.flow(self.packets.at(head).place) as usize],
-            (_, false) => self.stamps[head as usize].order,
-            (_, true) => self.trains.at(head).order,
+    fn order(&self, net: &Net, queue: &Queue) -> u64 {
+        match (self.arbitration, queue.filled) {
+            (_, SOURCE) => self.trains.at(queue.head).order,
+            (Arbitration::OldestFirst, _) => self.ages[net.flow(self.packets.at(queue.head).place) as usize],
+            _ => self.stamps[queue.head as usize].order,
         }
     }
 
     /// Sends the first packet of an input over a link.
-    #[inline]
-    fn send(&mut self, net: &mut Net, link: u32, Grant { port, lane, queue, head }: Grant) {
-        let source = self.ports[port as usize].link == SOURCE;
+    #[inline(always)]
+    fn send(&mut self, net: &mut Net, link: u32, input: u32) {
+        let inputs = self.words(link) * 64;
+        let output = &mut self.outputs[link as usize];
+        let number = output.first + input * output.each;
+        let queue = &mut self.queues[number as usize];
+        let (source, class) = (queue.filled == SOURCE, queue.class);
+        queue.serving = !self.virtual_outputs;
+        output.serves = number;
+        output.turn = if input + 1 < inputs { input + 1 } else { 0 };
         let packet = if source {
-            let mut packet = self.trains.next_packet(net, head);
+            let mut packet = self.trains.next_packet(net, queue.head);
             if ASKS {
-                packet.place = self.next_packet[head as usize];
+                packet.place = self.next_packet[queue.head as usize];
                 net.count(link, 1);
             }
             if packet.last {
-                self.queues[queue].head = self.trains.at(head).next;
+                queue.head = self.trains.at(queue.head).next;
             }
-            let id = self.packets.add(packet);
-            if self.stamps.len() <= id as usize {
-                self.stamps.resize(id as usize + 1, Stamp::default());
-            }
-            self.stamps[id as usize].tail = net.now;
-            id
+            self.packets.add(packet)
         } else {
-            self.queues[queue].head = self.packets.at(head).next;
-            head
-        };
-        self.set_request(link, port, false);
-        let &Packet { place, bytes, .. } = self.packets.at(packet);
-        self.packets.get(packet).lane = lane as u16;
-        let ends = net.link(place + 1) == NONE;
-        if !ends {
-            self.room[(link * self.lanes + lane) as usize] -= 1;
-        }
-        let own = net.sending(link, bytes);
-        // With cut-through the last byte of the packet may still be on its way here.
-        let time = own.max(self.stamps[packet as usize].tail.saturating_sub(net.now));
-        let latency = net.links[link as usize].latency;
-        let turn = self.ports[port as usize].index + 1;
-        let output = &mut self.outputs[link as usize];
-        self.serving[port as usize] = true;
-        output.sending = true;
-        output.serves = port;
-        output.turn = if turn < output.words * 64 { turn } else { 0 };
-        output.meter.sends(time);
-        output.meter.goes_on(net.now);
-        if !source {
             output.meter.leaves(net.now);
+            let packet = queue.head;
+            queue.head = self.packets.at(packet).next;
+            packet
+        };
+        let bytes = self.packets.at(packet).bytes;
+        let own = if bytes == net.packet_bytes { output.full } else { net.sending(link, bytes) };
+        output.meter.goes_on(net.now);
+        if self.many.is_empty() {
+            output.withdraw(class, input);
+        } else {
+            *self.word(link, class, input) &= !(1 << (input % 64));
         }
+        if class > 0 {
+            self.add_room(link, class, -1);
+        }
+        let time = if self.head.is_some() { own.max(self.tail(net, packet, source)) } else { own };
+        self.outputs[link as usize].meter.sends(time);
         if self.virtual_outputs && !(ASKS && source) {
-            self.expose(net, port, queue);
+            self.expose(net, number);
         }
         net.schedule(time, link, packet);
+        if self.apart {
+            self.schedule_arrival(net, link, packet, (own, time));
+        }
+        if ASKS && source {
+            self.sent_from_source(net, link, packet);
+        }
+    }
+
+    /// Returns the time until the last byte of a packet is here, with cut-through \[ticks\].
+    fn tail(&mut self, net: &Net, packet: u32, source: bool) -> u64 {
+        let stamp = self.stamp(packet);
+        if source { 0 } else { stamp.tail.saturating_sub(net.now) }
+    }
+
+    /// Schedules the arrival of a packet that takes `own` ticks, and keeps the link busy for `time` ticks, unless it
+    /// arrives with the end of its transmission.
+    fn schedule_arrival(&mut self, net: &mut Net, link: u32, packet: u32, (own, time): (u64, u64)) {
+        let latency = net.links[link as usize].latency;
         match self.head {
-            Some(head) if !ends => {
-                self.stamps[packet as usize].tail = net.now.saturating_add(time).saturating_add(latency);
+            Some(head) if self.steps[self.packets.at(packet).place as usize].class() > 0 => {
+                self.stamp(packet).tail = net.now.saturating_add(time).saturating_add(latency);
                 net.schedule_later(head.min(own).saturating_add(latency), link | ARRIVAL, packet);
             }
             _ if latency > 0 || self.head.is_some() => {
@@ -472,21 +465,13 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             }
             _ => {}
         }
-        if ASKS && source {
-            self.sent_from_source(net, link, packet);
-        }
     }
 
-    /// Lets the first entry of a queue request its link; returns the link.
-    #[inline]
-    fn expose(&mut self, net: &Net, port: u32, place: usize) -> Option<u32> {
-        let head = self.queues[place].head;
-        if head == NONE {
-            return None;
+    fn stamp(&mut self, packet: u32) -> &mut Stamp {
+        if self.stamps.len() <= packet as usize {
+            self.stamps.resize(packet as usize + 1, Stamp::default());
         }
-        let link = self.wanted(net, port, head);
-        self.set_request(link, port, true);
-        Some(link)
+        &mut self.stamps[packet as usize]
     }
 
     /// Handles a packet that has come to the end of a link; returns true if its message has arrived.
@@ -495,10 +480,9 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         net.hops += 1;
         let crossed = self.packets.get(packet);
         crossed.place += 1;
-        crossed.next = NONE;
-        let (place, last, lane, bytes) = (crossed.place, crossed.last, crossed.lane, crossed.bytes);
-        let mut next = net.link(place);
-        if next == NONE {
+        let (place, last, bytes) = (crossed.place, crossed.last, crossed.bytes);
+        let mut step = self.steps[place as usize];
+        if step.link == NONE {
             self.packets.remove(packet);
             if ASKS {
                 net.count(link, -1);
@@ -510,67 +494,100 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             return last;
         }
         if ASKS {
-            if next == ASK {
-                next = self.ask(net, link, packet);
+            if step.link == ASK {
+                step = self.ask(net, packet);
             }
-            net.count(next, 1);
+            net.count(step.link, 1);
         }
-        let port = self.outputs[link as usize].buffer + u32::from(lane);
-        self.stamps[packet as usize].order = self.arrived;
+        if self.arbitration == Arbitration::ArrivalOrder {
+            self.stamp(packet).order = self.arrived;
+        }
         self.arrived += 1;
-        let output = &mut self.outputs[next as usize];
-        output.meter.comes(net.now);
-        if self.append(port, next, packet) && !self.is_serving(port) {
-            self.set_request(next, port, true);
+        let next = step.link;
+        let number = self.queue_for(next, step.input());
+        self.outputs[next as usize].meter.comes(net.now);
+        let queue = &mut self.queues[number as usize];
+        let tail = std::mem::replace(&mut queue.tail, packet);
+        let (empty, goes) = (queue.head == NONE, (queue.head == NONE) & !queue.serving);
+        queue.head = select_unpredictable(empty, packet, queue.head);
+        self.packets.get(select_unpredictable(empty, packet, tail)).next = packet;
+        self.packets.get(packet).next = NONE;
+        if goes {
+            self.request(number, step);
             self.arbitrate(net, next);
         }
         let output = &mut self.outputs[next as usize];
         output.meter.stays();
-        self.note_stuck(net, next);
+        output.meter.record_idle(net.now, output.serves == NONE);
         false
     }
 
-    /// True if the packet that left this buffer last is still being sent, so that the next one has to wait.
-    #[inline]
-    fn is_serving(&self, port: u32) -> bool {
-        !self.virtual_outputs && self.serving[port as usize]
-    }
-
-    #[inline]
-    fn note_stuck(&mut self, net: &Net, link: u32) {
-        let output = &mut self.outputs[link as usize];
-        if !output.sending {
-            output.meter.record_idle(net.now);
+    /// Prefetches data of the events that come next, each of which leads to the next: an output and its packet, the
+    /// queue that it serves and the packet's next step, and then the outputs that these lead to.
+    #[inline(always)]
+    fn look_ahead(&mut self, net: &Net) {
+        let [(near, sent), (link, packet)] = net.pending.coming();
+        fetch_entry(&self.outputs, link & !ARRIVAL);
+        self.packets.fetch(packet);
+        let (number, place) = self.soon;
+        if let (Some(queue), Some(step)) = (self.queues.get(number as usize), self.steps.get(place as usize)) {
+            fetch_entry(&self.outputs, step.link);
+            fetch_entry(&self.outputs, queue.filled);
+            self.packets.fetch(queue.head);
+        }
+        if let Some(output) = self.outputs.get((near & !ARRIVAL) as usize) {
+            self.soon = (output.serves, self.packets.place(sent) + 1);
+            fetch_entry(&self.queues, self.soon.0);
+            fetch_entry(&self.steps, self.soon.1);
         }
     }
 
-    /// Returns the buffer or queue that the first packet of a port waits for, if it does.
-    fn waits_for(&self, net: &Net, port: u32) -> Option<(Channel, u32)> {
-        let queues = if self.virtual_outputs { self.queues_of(port) } else { 1 };
-        let first = self.ports[port as usize].queue as usize;
-        let head = (first..first + queues).map(|place| self.queues[place].head).find(|&head| head != NONE)?;
-        let link = self.wanted(net, port, head);
-        let port = &self.ports[port as usize];
-        let lane = self.lane_ahead(net, self.place_of(net, port, head), port, link);
-        Some((Channel { link: LinkId(link), lane: lane as u16 }, self.outputs[link as usize].buffer + lane))
+    /// Puts a message into the queue of its source; returns true if it is the first there.
+    fn append_message(&mut self, number: u32, flow: u32) -> bool {
+        let queue = &mut self.queues[number as usize];
+        let tail = std::mem::replace(&mut queue.tail, flow);
+        if queue.head == NONE {
+            queue.head = flow;
+            return true;
+        }
+        self.trains.get(tail).next = flow;
+        false
     }
 
-    /// Returns the number of queues of a port.
-    fn queues_of(&self, port: u32) -> usize {
-        let next = self.ports.get(port as usize + 1).map_or(self.queues.len(), |next| next.queue as usize);
-        next - self.ports[port as usize].queue as usize
+    /// Returns the buffer or source, by its first queue, that the first packet of another one waits for, with the
+    /// channel that leads there.
+    fn waits_for(&self, net: &Net, first: u32) -> Option<(Channel, u32)> {
+        let queue = self.queues_of(first).iter().find(|queue| queue.head != NONE)?;
+        let step = self.steps[self.place_of(net, queue) as usize];
+        let (link, lane) = (step.link, self.lane(step));
+        let buffer = self.buffers[link as usize].0;
+        let ahead = buffer + lane * self.queues_of(buffer).len() as u32;
+        Some((Channel { link: LinkId(link), lane: lane as u16 }, ahead))
+    }
+
+    /// Returns the queues of a buffer or source, given the first one.
+    fn queues_of(&self, first: u32) -> &[Queue] {
+        let count = self.queues[first as usize..].iter().take_while(|queue| queue.first == first).count();
+        &self.queues[first as usize..first as usize + count]
     }
 }
 
 #[cfg(test)]
 impl<const ASKS: bool> InputQueues<ASKS> {
     /// Asserts that no packet is anywhere, and every buffer has all its room back.
-    pub(super) fn assert_empty(&self, capacity: u32) {
+    pub(super) fn assert_empty(&self) {
         assert_eq!((self.packets.count, self.trains.count), (0, 0));
-        assert!(self.room.iter().all(|&room| room == capacity), "{:?}", self.room);
-        assert!(self.requests.iter().all(|&bits| bits == 0));
-        assert!(self.queues.iter().all(|queue| queue.head == NONE));
-        assert!(self.outputs.iter().all(|output| !output.sending && output.meter.is_empty()));
+        assert!(self.queues.iter().all(|queue| queue.head == NONE && !queue.serving));
+        assert!(self.outputs.iter().all(|output| output.serves == NONE && output.meter.is_empty()));
+        let (rooms, wants): (Vec<_>, Vec<_>) = match &self.many[..] {
+            [] => self.outputs.iter().map(|output| (&output.rooms[..], &output.wants[..])).unzip(),
+            many => many.iter().map(|many| (&many.rooms[..], &many.wants[..])).unzip(),
+        };
+        assert!(wants.concat().iter().all(|&bits| bits == 0));
+        for of_link in rooms {
+            let classes = (0..self.classes()).zip(of_link);
+            assert!(classes.into_iter().all(|(class, &room)| room == self.empty_room(class)), "{of_link:?}");
+        }
     }
 }
 
@@ -586,16 +603,16 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
             self.prepare(net, flow);
         } else {
             self.follow_stride(net, NONE);
-            self.make_lanes(self.change.needed(net, net.place(flow), NONE, 0));
+            self.note_way(net, net.place(flow), NONE, 0);
         }
         let link = net.link(self.source_place(net, flow));
         self.trains.add(flow, bytes);
         self.trains.get(flow).order = self.arrived;
         self.ages[flow as usize] = self.arrived;
         self.arrived += 1;
-        let port = self.sources[link as usize];
-        if self.append(port, link, flow) && !self.is_serving(port) {
-            self.set_request(link, port, true);
+        let number = self.queue_for(link, self.sources[link as usize]);
+        if self.append_message(number, flow) && !self.queues[number as usize].serving {
+            self.expose(net, number);
             self.arbitrate(net, link);
         }
     }
@@ -603,22 +620,19 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
     #[inline]
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: packet, .. } = event;
+        self.look_ahead(net);
         if link & ARRIVAL != 0 {
             return self.deliver_over_link(net, link & !ARRIVAL, packet);
         }
-        let output = &mut self.outputs[link as usize];
-        output.sending = false;
-        let port = output.serves;
-        let Port { link: filled, lane, .. } = self.ports[port as usize];
+        let number = std::mem::replace(&mut self.outputs[link as usize].serves, NONE);
+        let queue = &mut self.queues[number as usize];
+        let (filled, lane) = (queue.filled, queue.lane);
+        queue.serving = false;
         // The next packet of that buffer may go now.
-        let mut next = None;
-        if !self.virtual_outputs {
-            self.serving[port as usize] = false;
-            next = self.expose(net, port, self.ports[port as usize].queue as usize);
-        }
-        self.arbitrate(net, link);
-        self.note_stuck(net, link);
-        if let Some(next) = next.filter(|&next| next != link) {
+        let next = if self.virtual_outputs { NONE } else { self.expose(net, number) };
+        let goes_on = self.arbitrate(net, link);
+        self.outputs[link as usize].meter.record_idle(net.now, !goes_on);
+        if next != NONE && next != link {
             self.arbitrate(net, next);
         }
         let sent = self.packets.at(packet);
@@ -627,13 +641,13 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         } else {
             sent.last && filled == SOURCE && net.departed(sent.place)
         };
-        let arrived =
-            self.head.is_none() && net.links[link as usize].latency == 0 && self.deliver_over_link(net, link, packet);
+        let with_it = !self.apart || (self.head.is_none() && net.links[link as usize].latency == 0);
+        let arrived = with_it && self.deliver_over_link(net, link, packet);
         if filled != SOURCE {
             if ASKS {
                 net.count(filled, -1);
             }
-            self.room[(filled * self.lanes + lane) as usize] += 1;
+            self.add_room(filled, lane + 1, 1);
             self.arbitrate(net, filled);
         }
         arrived | departed
@@ -650,9 +664,9 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         }
         let at_last = net.clock.time(net.now);
         // Go from any buffer that holds a packet to the one it waits for, until one comes again.
-        let start = (0..self.ports.len() as u32).find(|&port| self.waits_for(net, port).is_some());
+        let start = self.queues.iter().find(|queue| self.waits_for(net, queue.first).is_some());
         let mut seen: Vec<(u32, Channel)> = Vec::new();
-        let mut at = start;
+        let mut at = start.map(|queue| queue.first);
         while let Some((port, (channel, next))) = at.and_then(|port| Some((port, self.waits_for(net, port)?))) {
             if let Some(first) = seen.iter().position(|(known, _)| *known == port) {
                 let cycle = seen[first..].iter().map(|(_, channel)| *channel).collect();

@@ -41,6 +41,11 @@ impl Lanes {
         if matches!(self, Self::Dateline(_) | Self::Turn(_)) { 2 } else { 1 }
     }
 
+    /// True if packets that enter a ring leave room for one more.
+    pub(super) fn has_bubble(&self) -> bool {
+        matches!(self, Self::One { bubble: true, .. })
+    }
+
     /// Returns the channel of the buffer behind link `to` for a packet that has come over link `from`
     /// ([`NONE`]: from its source) in channel `lane`, and whose route continues from this place.
     #[inline]

@@ -46,21 +46,18 @@ impl Meter {
         self.queued -= 1;
     }
 
-    /// Records that the link stops sending, although it could send if packets wait.
+    /// Records that the link stands still, if `still`, although it could send if packets wait.
     #[inline]
-    pub fn record_idle(&mut self, now: u64) {
-        if self.queued > 0 && self.stuck == u64::MAX {
-            self.stuck = now;
-        }
+    pub fn record_idle(&mut self, now: u64, still: bool) {
+        let since = if still & (self.queued > 0) { now } else { u64::MAX };
+        self.stuck = self.stuck.min(since);
     }
 
     /// Records that the link starts to send.
     #[inline]
     pub fn goes_on(&mut self, now: u64) {
-        if self.stuck != u64::MAX {
-            self.blocked += now - self.stuck;
-            self.stuck = u64::MAX;
-        }
+        self.blocked += now.saturating_sub(self.stuck);
+        self.stuck = u64::MAX;
     }
 
     /// Adds `time` ticks of sending.

@@ -6,6 +6,7 @@ use super::asking::PacketRouting;
 use super::clock::{Clock, rounded};
 use super::pending::Pending;
 use super::spec::PacketSpec;
+use crate::base::prefetch::fetch_entry;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId};
 use crate::routing::Router;
@@ -274,8 +275,6 @@ pub(super) struct Packet {
     pub bytes: u32,
     /// Set for the last packet of its message.
     pub last: bool,
-    /// Virtual channel of the buffer that it is in.
-    pub lane: u16,
 }
 
 impl Pool {
@@ -299,6 +298,18 @@ impl Pool {
         for packet in &mut self.packets {
             packet.place = name(packet.place);
         }
+    }
+
+    /// Returns the place of a packet, 0 if there is none with this number.
+    #[inline(always)]
+    pub(super) fn place(&self, id: u32) -> u32 {
+        self.packets.get(id as usize).map_or(0, |packet| packet.place)
+    }
+
+    /// Prefetches a packet, if there is one with this number.
+    #[inline(always)]
+    pub(super) fn fetch(&self, id: u32) {
+        fetch_entry(&self.packets, id);
     }
 
     #[inline]
@@ -366,6 +377,6 @@ impl Trains {
         train.left -= u64::from(bytes);
         let last = train.left == 0;
         self.count -= u64::from(last);
-        Packet { place: net.place(flow), next: NONE, bytes, last, lane: 0 }
+        Packet { place: net.place(flow), next: NONE, bytes, last }
     }
 }

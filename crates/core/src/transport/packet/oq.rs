@@ -3,7 +3,7 @@
 use super::net::{ASK, NONE, Net};
 use super::switching::{ARRIVAL, Switching, Ticks};
 use super::wheel::Event;
-use crate::base::prefetch::fetch;
+use crate::base::prefetch::fetch_entry;
 use crate::transport::Gridlock;
 
 /// Bit that marks an entry of a queue as a whole message at its source. Its packets are made as they are
@@ -168,7 +168,7 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         }
     }
 
-    /// Starts to send a packet over a link.
+    /// Starts to send a packet over a link that is marked as sending.
     #[inline(always)]
     fn send(&mut self, net: &mut Net, link: u32, packet: u32) {
         let port = &mut self.ports[link as usize];
@@ -178,7 +178,6 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
             net.sending(link, self.messages[net.flow(packet & !LAST) as usize].last_bytes)
         };
         port.busy = port.busy.saturating_add(time);
-        port.peak |= SENDING;
         let delayed = port.peak & DELAYED != 0;
         net.schedule(time, link, packet);
         if delayed {
@@ -225,11 +224,13 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         }
         let port = &mut self.ports[link as usize];
         if port.peak & SENDING == 0 {
+            port.peak |= SENDING;
             return self.send(net, link, packet);
         }
         port.queue_time -= i128::from(net.now);
         port.queued += 1;
-        port.peak = port.peak.max(port.queued | (port.peak & (SENDING | DELAYED)));
+        // Flags stand above the number.
+        port.peak += u32::from(port.queued > port.peak & !(SENDING | DELAYED));
         port.append(packet);
     }
 
@@ -273,6 +274,7 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
         let port = &mut self.ports[link as usize];
         port.append(flow | TRAIN);
         if port.peak & SENDING == 0 {
+            port.peak |= SENDING;
             self.start_link(net, link);
         }
     }
@@ -280,8 +282,11 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
     #[inline(always)]
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: mut packet, .. } = event;
-        if let Some(port) = self.ports.get(net.pending.coming() as usize) {
-            fetch(port);
+        let [(_, near), (far, later)] = net.pending.coming();
+        fetch_entry(&self.ports, far & !ARRIVAL);
+        fetch_entry(&net.routes, (later & !LAST) + 1);
+        if let Some(&next) = net.routes.get((near & !LAST) as usize + 1) {
+            fetch_entry(&self.ports, next);
         }
         if link & ARRIVAL != 0 {
             return self.deliver_over_link(net, packet);

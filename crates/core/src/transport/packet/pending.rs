@@ -1,5 +1,7 @@
 //! Pending events in order of time; those of one time are in the order in which they were scheduled.
 
+use std::collections::VecDeque;
+
 use super::wheel::{Event, Scheduled, Wheel};
 
 /// Largest number of delay lines.
@@ -13,23 +15,25 @@ const ROOM: usize = 64;
 ///
 /// Nearly all packets are of one size and links of a few speeds, so nearly every event is scheduled with one
 /// of a few delays. Time does not go back, so events with the same delay happen in the order in which they
-/// were scheduled. They form a *delay line*, a first-in-first-out queue in a ring. The next event is the
-/// earliest of the first ones of all lines. Of two events at one time the one with the longer delay was
-/// scheduled earlier, since scheduling time is event time minus delay. So no event needs a sequence number,
-/// and the lines are kept in order of falling delays.
+/// were scheduled. They form a *delay line*, a first-in-first-out queue in a ring. Events of a line at the same
+/// time are a *group*, which stores that time once. The next group is the earliest of the first ones of all
+/// lines. Of two events at one time the one with the longer delay was scheduled earlier, since scheduling time
+/// is event time minus delay. So no event needs a sequence number, the lines are kept in order of falling
+/// delays, and the events of a group follow each other.
 ///
 /// Delays beyond the first eight share a timing wheel, which stores each event's delay for such ties. Events
 /// with the same delay are all in one line or all in the wheel.
 ///
-/// Cost for l <= 8 lines: push and pop O(l), without a branch that depends on their contents; 16 B an event.
-/// In the wheel: see there.
+/// Cost for l <= 8 lines: push O(l), pop O(1), and O(l) for each group; 8 B an event and 16 B a group. In the
+/// wheel: see there.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Time of the first event of each line; [`u64::MAX`] if there is none.
+    /// Time of the first group of each line that has not begun; [`u64::MAX`] if there is none.
     first: [u64; LINES],
     lines: Vec<Line>,
-    /// Return value of [`Pending::coming`].
-    coming: u32,
+    /// Line whose group is being taken out, and the time of that group.
+    current: usize,
+    time: u64,
     /// Time before which no event of the wheel happens; [`u64::MAX`] if there is none.
     wheel_from: u64,
     wheel: Wheel,
@@ -39,20 +43,18 @@ pub(super) struct Pending {
 #[derive(Debug)]
 struct Line {
     delay: u64,
-    /// Ring whose length is a power of two. Behind the last event stands one at [`u64::MAX`], so that an
-    /// empty line has a first time, too.
-    ring: Vec<Words>,
+    /// Ring of events, `which` above `what`. Its length is a power of two.
+    ring: Vec<u64>,
     /// Number of events that have been taken out and put in.
     taken: usize,
     put: usize,
+    /// Number of events taken out at the end of the current group.
+    end: usize,
+    /// Groups that have not begun: time, and number of events put in before.
+    groups: VecDeque<(u64, usize)>,
+    /// Time of the last one; [`u64::MAX`] if there is none.
+    last: u64,
 }
-
-/// Event as two words, which go through registers: time, and `which` above `what`. (A structure of three
-/// fields goes over the stack, written in parts and read as a whole, for which a processor waits each time.)
-type Words = [u64; 2];
-
-/// Entry behind the last event of a line.
-const NEVER: Words = [u64::MAX, 0];
 
 #[inline(always)]
 fn word(what: u32, which: u32) -> u64 {
@@ -60,51 +62,47 @@ fn word(what: u32, which: u32) -> u64 {
 }
 
 #[inline(always)]
-fn event([time, word]: Words) -> Event {
+fn event(time: u64, word: u64) -> Event {
     Event { time, what: word as u32, which: (word >> 32) as u32 }
 }
 
 impl Line {
     fn new(delay: u64) -> Self {
-        Self { delay, ring: vec![NEVER; ROOM], taken: 0, put: 0 }
+        Self { delay, ring: vec![0; ROOM], taken: 0, put: 0, end: 0, groups: VecDeque::new(), last: u64::MAX }
     }
 
+    /// Appends an event; returns true if it is the first of a group.
     #[inline(always)]
-    fn mask(&self) -> usize {
-        self.ring.len() - 1
-    }
-
-    #[inline(always)]
-    fn push(&mut self, time: u64, word: u64) {
-        let mask = self.mask();
-        let slot = &mut self.ring[self.put & mask];
-        slot[0] = time;
-        slot[1] = word;
+    fn push(&mut self, time: u64, word: u64) -> bool {
+        let mask = self.ring.len() - 1;
+        self.ring[self.put & mask] = word;
+        let put = self.put;
         self.put += 1;
         if self.put - self.taken > mask {
             self.grow();
         }
-        let mask = self.mask();
-        self.ring[self.put & mask][0] = u64::MAX;
+        let begins = time != self.last;
+        if begins {
+            self.groups.push_back((time, put));
+            self.last = time;
+        }
+        begins
     }
 
-    /// Doubles the room of the ring.
+    /// Doubles the room of the ring, which is full.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let mask = self.mask();
-        self.ring.rotate_left(self.taken & mask);
-        (self.put, self.taken) = (self.put - self.taken, 0);
-        self.ring.resize(2 * (mask + 1), NEVER);
+        let room = self.ring.len();
+        // Each event is in both halves: one of them is its place.
+        self.ring.extend_from_within(..);
+        debug_assert_eq!(self.ring.len(), 2 * room);
     }
 
-    fn events(&mut self) -> impl Iterator<Item = &mut Words> {
-        let (taken, count, mask) = (self.taken, self.put - self.taken, self.mask());
-        self.ring
-            .iter_mut()
-            .enumerate()
-            .filter(move |(i, _)| i.wrapping_sub(taken) & mask < count)
-            .map(|(_, event)| event)
+    fn events(&mut self) -> impl Iterator<Item = &mut u64> {
+        let (taken, count, mask) = (self.taken, self.put - self.taken, self.ring.len() - 1);
+        let is_pending = move |place: usize| place.wrapping_sub(taken) & mask < count;
+        self.ring.iter_mut().enumerate().filter(move |&(place, _)| is_pending(place)).map(|(_, word)| word)
     }
 }
 
@@ -125,7 +123,8 @@ impl Pending {
         Self {
             first: [u64::MAX; LINES],
             lines: delays.into_iter().map(|(delay, _)| Line::new(delay)).collect(),
-            coming: 0,
+            current: 0,
+            time: 0,
             wheel_from: u64::MAX,
             wheel: Wheel::new(busy, usual),
         }
@@ -143,8 +142,9 @@ impl Pending {
         let (time, word) = (now.saturating_add(delay), word(what, which));
         match self.lines.iter().position(|line| line.delay == delay) {
             Some(i) => {
-                self.lines[i].push(time, word);
-                self.first[i] = self.first[i].min(time);
+                if self.lines[i].push(time, word) {
+                    self.first[i % LINES] = self.first[i % LINES].min(time);
+                }
             }
             None => self.push_elsewhere(now, delay, word),
         }
@@ -159,10 +159,11 @@ impl Pending {
             let place = self.lines.partition_point(|line| line.delay > delay);
             self.lines.insert(place, Line::new(delay));
             self.first.copy_within(place..LINES - 1, place + 1);
+            self.current += usize::from(place <= self.current && self.lines.len() > 1);
             self.lines[place].push(time, word);
             self.first[place] = time;
         } else {
-            self.wheel.push(now, Scheduled { event: event([time, word]), delay });
+            self.wheel.push(now, Scheduled { event: event(time, word), delay });
             self.wheel_from = self.wheel_from.min(time);
         }
     }
@@ -170,43 +171,68 @@ impl Pending {
     /// Takes out the next event, if it happens by `limit`.
     #[inline(always)]
     pub(super) fn pop(&mut self, limit: u64) -> Option<Event> {
-        let (mut line, mut time) = (0, self.first[0]);
-        for (i, &first) in self.first.iter().enumerate().take(self.lines.len()).skip(1) {
-            if first < time {
-                (line, time) = (i, first);
+        loop {
+            if let Some(line) = self.lines.get_mut(self.current)
+                && line.taken != line.end
+            {
+                if self.time > limit {
+                    return None;
+                }
+                let word = line.ring[line.taken & (line.ring.len() - 1)];
+                line.taken += 1;
+                return Some(event(self.time, word));
+            }
+            if let Err(event) = self.begin_group(limit) {
+                return event;
             }
         }
-        if self.wheel_from <= time {
-            return self.pop_wheel(line, limit);
+    }
+
+    /// Begins the next group, if it happens by `limit`; otherwise, or if an event of the wheel comes first, returns the
+    /// result of [`Pending::pop`].
+    #[inline]
+    fn begin_group(&mut self, limit: u64) -> Result<(), Option<Event>> {
+        let (mut line, mut time) = (0, self.first[0]);
+        for i in 1..self.lines.len().min(LINES) {
+            if self.first[i] < time {
+                (line, time) = (i, self.first[i]);
+            }
         }
-        (time <= limit).then(|| self.take(line))
+        if self.wheel_from <= time
+            && let Some(event) = self.pop_wheel(line, limit)
+        {
+            return Err(event);
+        }
+        if time > limit {
+            return Err(None);
+        }
+        (self.current, self.time) = (line, time);
+        let line = &mut self.lines[line];
+        line.groups.pop_front();
+        let (next, end) = line.groups.front().copied().unwrap_or((u64::MAX, line.put));
+        line.end = end;
+        line.last = if next == u64::MAX { next } else { line.last };
+        self.first[self.current % LINES] = next;
+        Ok(())
     }
 
-    /// Takes out the first event of a line.
+    /// Returns `what` and `which` of the two events that will probably happen after the next one, for prefetching; they
+    /// may be long past.
     #[inline(always)]
-    fn take(&mut self, line: usize) -> Event {
-        let (first, line) = (&mut self.first[line], &mut self.lines[line]);
-        let mask = line.mask();
-        let [time, word] = line.ring[line.taken & mask];
-        line.taken += 1;
-        *first = line.ring[line.taken & mask][0];
-        self.coming = line.ring[(line.taken + 1) & mask][1] as u32;
-        event([time, word])
+    pub(super) fn coming(&self) -> [(u32, u32); 2] {
+        let Some(line) = self.lines.get(self.current) else { return [(0, 0); 2] };
+        [1, 2].map(|after| {
+            let Event { what, which, .. } = event(0, line.ring[(line.taken + after) & (line.ring.len() - 1)]);
+            (what, which)
+        })
     }
 
-    /// Returns the `what` of an event that will probably happen soon, for prefetching; the event may be long
-    /// past.
-    #[inline(always)]
-    pub(super) fn coming(&self) -> u32 {
-        self.coming
-    }
-
-    /// Takes out the next event as [`Pending::pop`] does, if it may be in the wheel; `line` has the first
-    /// event of the lines.
+    /// Takes out the next event of the wheel if it comes before the first group of `line`, which is that of all lines;
+    /// returns the result of [`Pending::pop`] in that case.
     #[inline(never)]
-    fn pop_wheel(&mut self, line: usize, limit: u64) -> Option<Event> {
+    fn pop_wheel(&mut self, line: usize, limit: u64) -> Option<Option<Event>> {
         if self.wheel_from > limit {
-            return None;
+            return Some(None);
         }
         let (time, delay) = (self.first[line], self.lines.get(line).map_or(0, |line| line.delay));
         match self.wheel.first(limit) {
@@ -214,15 +240,15 @@ impl Pending {
                 if event.time < time || (event.time == time && waited > delay) =>
             {
                 self.wheel_from = event.time;
-                (event.time <= limit).then(|| {
+                Some((event.time <= limit).then(|| {
                     self.wheel.drop_first();
                     self.wheel_from = self.wheel.from();
                     event
-                })
+                }))
             }
             _ => {
                 self.wheel_from = self.wheel.from();
-                (time <= limit).then(|| self.take(line))
+                None
             }
         }
     }
@@ -230,9 +256,9 @@ impl Pending {
     /// Renames the `which` of all events.
     pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
         for line in &mut self.lines {
-            for words in line.events() {
-                let Event { what, which, .. } = event(*words);
-                words[1] = word(what, name(which));
+            for pending in line.events() {
+                let Event { what, which, .. } = event(0, *pending);
+                *pending = word(what, name(which));
             }
         }
         self.wheel.rename(name);

@@ -43,7 +43,7 @@ impl Port {
         self.sending = self.head != NONE;
         match self.sending {
             true => self.meter.goes_on(now),
-            false => self.meter.record_idle(now),
+            false => self.meter.record_idle(now, true),
         }
         self.sending
     }
@@ -52,8 +52,6 @@ impl Port {
     #[inline(always)]
     pub fn settles(&mut self, now: u64) {
         self.meter.stays();
-        if !self.sending {
-            self.meter.record_idle(now);
-        }
+        self.meter.record_idle(now, !self.sending);
     }
 }

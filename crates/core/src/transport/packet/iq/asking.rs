@@ -1,7 +1,7 @@
 //! Packets that choose their own paths through input queues.
 
 use super::super::net::{NONE, Net, Packet};
-use super::InputQueues;
+use super::{InputQueues, Step};
 
 impl<const ASKS: bool> InputQueues<ASKS> {
     /// Prepares the next packet of the message whose packet has just left its source by this link.
@@ -14,24 +14,22 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if !self.virtual_outputs {
             return;
         }
-        let port = self.outputs[link as usize].serves;
-        let queue = self.queue_for(port, link);
         if !last {
-            let wanted = net.link(self.source_place(net, flow));
+            let wanted = self.steps[self.source_place(net, flow) as usize].link;
             if wanted != link {
                 // The next packet leaves by another link: the message goes to the end of that queue.
-                self.queues[queue].head = self.trains.at(flow).next;
+                let number = self.outputs[link as usize].serves;
+                self.queues[number as usize].head = self.trains.at(flow).next;
                 self.trains.get(flow).next = NONE;
-                if self.append(port, wanted, flow) {
-                    self.set_request(wanted, port, true);
+                let number = self.queue_for(wanted, self.sources[wanted as usize]);
+                if self.append_message(number, flow) {
+                    self.expose(net, number);
                     self.arbitrate(net, wanted);
                 }
             }
         }
-        // Added channels may have moved the port.
-        let port = self.outputs[link as usize].serves;
-        let queue = self.queue_for(port, link);
-        self.expose(net, port, queue);
+        // Added channels may have moved the queue.
+        self.expose(net, self.outputs[link as usize].serves);
     }
 
     /// Prepares the next packet of a message at its source.
@@ -40,8 +38,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         self.next_packet[flow as usize] = place;
         // The place was stored before, so that it moves with the others.
         self.follow_stride(net, flow);
-        let place = self.next_packet[flow as usize];
-        self.make_lanes(self.change.needed(net, place, NONE, 0));
+        self.note_way(net, self.next_packet[flow as usize], NONE, 0);
     }
 
     /// Renames places after routes have become longer; the place of the next packet of this message is new
@@ -55,17 +52,21 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             if let (Some(fresh), Some(place)) = (fresh, self.next_packet.get_mut(but as usize)) {
                 *place = fresh;
             }
-            self.stride = net.stride;
+            let mut steps = vec![Step { link: NONE, request: 0 }; net.routes.len()];
+            for (to, from) in steps.chunks_exact_mut(net.stride).zip(self.steps.chunks_exact(self.stride)) {
+                to[..self.stride].copy_from_slice(from);
+            }
+            (self.steps, self.stride) = (steps, net.stride);
         }
     }
 
-    /// Lets a packet that has come over a link ask for its path from here; returns the next link.
-    pub(super) fn ask(&mut self, net: &mut Net, link: u32, packet: u32) -> u32 {
-        let &Packet { place, lane, .. } = self.packets.at(packet);
-        net.ask(place);
+    /// Lets a packet that has come over a link ask for its path from here; returns the next step of it.
+    pub(super) fn ask(&mut self, net: &mut Net, packet: u32) -> Step {
+        net.ask(self.packets.at(packet).place);
         self.follow_stride(net, NONE);
         let place = self.packets.at(packet).place;
-        self.make_lanes(self.change.needed(net, place, link, lane.into()));
-        net.link(place)
+        let over = self.steps[place as usize - 1];
+        self.note_way(net, place, over.link, self.lane(over));
+        self.steps[place as usize]
     }
 }
