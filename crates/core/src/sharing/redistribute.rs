@@ -3,6 +3,7 @@
 
 use super::equal_share::EqualShare;
 use super::policy::{Change, Rounds, Sharing};
+use std::hint::select_unpredictable;
 
 /// Largest number of rounds, whatever the threshold.
 const MOST_ROUNDS: usize = 4096;
@@ -59,7 +60,7 @@ pub struct Redistribute {
     flows: Vec<Flow>,
     /// Steps by flow and round; each flow has room for all kept rounds. A flow behind the last one takes nothing.
     steps: Vec<Step>,
-    /// By link and round: its left-over for each of its flows \[B/s\]; valid as long as one of them has not
+    /// By round and link: its left-over for each of its flows \[B/s\]; valid as long as one of them has not
     /// stopped in an earlier round.
     offers: Vec<f64>,
     layout: RoundLayout,
@@ -115,6 +116,8 @@ struct Link {
     seen: u64,
     /// Last solve in which it was one of [`SolveState::changed`].
     listed: u64,
+    /// Number of rounds in which a flow on it may gain.
+    rounds: u32,
 }
 
 /// State of a flow, beside its steps.
@@ -173,8 +176,8 @@ impl Redistribute {
         let room = vec![0; capacities.len() + 1];
         let current = SolveState { changed: room.clone(), links_in_round: room, ..SolveState::default() };
         Self {
-            links: capacities.iter().map(|&capacity| Link { capacity, seen: 0, listed: 0 }).collect(),
-            offers: vec![0.0; capacities.len() << layout.bits],
+            links: capacities.iter().map(|&capacity| Link { capacity, seen: 0, listed: 0, rounds: 0 }).collect(),
+            offers: vec![0.0; capacities.len()],
             base: EqualShare::new(capacities),
             threshold,
             flows: Vec::new(),
@@ -213,6 +216,7 @@ impl Redistribute {
         let RoundLayout { count, bits } = self.layout;
         self.stopped.push(0);
         self.layout.count += 1;
+        self.offers.resize(self.links.len() * self.layout.count, 0.0);
         if count < 1 << bits {
             return;
         }
@@ -222,8 +226,6 @@ impl Redistribute {
             steps.iter().copied().chain(std::iter::repeat_n(last, count))
         });
         self.steps = steps.collect();
-        let offers = self.offers.chunks_exact(count);
-        self.offers = offers.flat_map(|offers| offers.iter().copied().chain(std::iter::repeat_n(0.0, count))).collect();
     }
 
     /// Computes round k on the links concerned and collects the flows that look at their route again. Returns
@@ -234,14 +236,20 @@ impl Redistribute {
         *now += 1;
         let (now, closed, layout) = (*now, solve | CLOSED, *layout);
         let (links, flows) = (links.as_mut_slice(), flows.as_mut_slice());
-        let (steps, offers) = (steps.as_mut_slice(), offers.as_mut_slice());
+        let (steps, offers) = (steps.as_mut_slice(), &mut offers[k * links.len()..][..links.len()]);
         // First the links that differ in all rounds, each once; they are listed anew.
         std::mem::swap(links_in_round, changed);
-        for &link in &links_in_round[..*changed_links] {
-            links[link as usize].seen = now;
+        let mut listed = 0;
+        for place in 0..*changed_links {
+            let link = links_in_round[place];
+            let state = &mut links[link as usize];
+            let is_open = state.rounds > k as u32;
+            state.seen = if is_open { now } else { closed };
+            links_in_round[listed] = link;
+            listed += usize::from(is_open);
         }
         // (It cannot be foreseen which links and flows join a list, so all are written behind it. A wrong guess costs more.)
-        let (listed, mut in_round, mut lasting, mut now_looking) = (*changed_links, *changed_links, 0, 0);
+        let (mut in_round, mut lasting, mut now_looking) = (listed, 0, 0);
         for &flow in &*moved {
             for &link in base.links(flow) {
                 let seen = &mut links[link as usize].seen;
@@ -264,34 +272,35 @@ impl Redistribute {
         let mut any = false;
         let nobody = flows.len() as u32;
         for (place, &link) in links_in_round.iter().enumerate() {
-            let on_link = base.flows_on(link);
             let (mut used, mut most) = (0.0, STOPPED_GAIN);
-            if let Some((flows, count)) = base.places(link) {
+            let mut add = |flow: u32| {
+                let Step { rate, gain } = in_round[layout.at(flow, 0)];
+                used += rate;
+                most = if most > gain { most } else { gain };
+            };
+            let on_link = if let Some((flows, count)) = base.places(link) {
                 // (Nor can the number of flows: places that are not in use count as a flow that takes nothing.)
                 for (place, &flow) in flows.iter().enumerate() {
-                    let flow = std::hint::select_unpredictable(place < count, flow, nobody);
-                    let Step { rate, gain } = in_round[layout.at(flow, 0)];
-                    used += rate;
-                    most = if most > gain { most } else { gain };
+                    add(select_unpredictable(place < count, flow, nobody));
                 }
+                &flows[..count]
             } else {
-                for &flow in on_link {
-                    let Step { rate, gain } = in_round[layout.at(flow, 0)];
-                    used += rate;
-                    most = if most > gain { most } else { gain };
-                }
-            }
+                let flows = base.flows_on(link);
+                flows.iter().for_each(|&flow| add(flow));
+                flows
+            };
             let state = &mut links[link as usize];
             if most < 0.0 {
                 // None of its flows is still gaining, so none of them will gain in this solve.
                 state.seen = closed;
+                state.rounds = k as u32;
                 continue;
             }
             any = true;
             changed[lasting] = link;
             lasting += usize::from(place < listed);
             let new = (state.capacity - used).max(0.0) / on_link.len() as f64;
-            let old = std::mem::replace(&mut offers[layout.at(link, k)], new);
+            let old = std::mem::replace(&mut offers[link as usize], new);
             if most <= new && most < old || new == old {
                 continue;
             }
@@ -309,10 +318,10 @@ impl Redistribute {
 
     /// Plays round k for the collected flows: computes their rates of round k+1.
     fn round(&mut self, k: usize, solve: u64) {
-        let Self { base, threshold, flows, steps, offers, layout, stopped, current, .. } = self;
+        let Self { base, threshold, links, flows, steps, offers, layout, stopped, current, .. } = self;
         let SolveState { moved, looking, looking_flows, settled, rates_before, .. } = current;
         let (layout, threshold, flows, stopped) = (*layout, *threshold, flows.as_mut_slice(), stopped.as_mut_slice());
-        let (steps, offers) = (steps.as_mut_slice(), offers.as_slice());
+        let (steps, offers) = (steps.as_mut_slice(), &offers[k * links.len()..][..links.len()]);
         moved.clear();
         for &flow in &looking[..*looking_flows] {
             let state = &mut flows[flow as usize];
@@ -320,7 +329,7 @@ impl Redistribute {
                 state.old_stop = state.stop;
                 rates_before.push((flow, state.rate));
             }
-            let offer = |&link: &u32| offers[layout.at(link, k)];
+            let offer = |&link: &u32| offers[link as usize];
             let least = |least: f64, offer: f64| if least < offer { least } else { offer };
             let gain = base.links(flow).iter().map(offer).fold(f64::INFINITY, least);
             let [now, next] = &mut steps[layout.at(flow, k)..][..2] else { continue };
@@ -331,6 +340,10 @@ impl Redistribute {
                 let goes_on_longer = state.old_stop == NEW || state.old_stop as usize <= k;
                 if goes_on_longer {
                     Self::set_stop(state, stopped, NEW);
+                    for &link in base.links(flow) {
+                        let rounds = &mut links[link as usize].rounds;
+                        *rounds = (*rounds).max(k as u32 + 2);
+                    }
                 }
                 if after != before || goes_on_longer {
                     moved.push(flow);
@@ -385,6 +398,9 @@ impl Redistribute {
 impl Sharing for Redistribute {
     fn add(&mut self, flow: u32, links: &[u32]) {
         self.base.add(flow, links);
+        for &link in links {
+            self.links[link as usize].rounds = self.links[link as usize].rounds.max(1);
+        }
         self.current.came_or_went.extend_from_slice(links);
         let flows = self.base.flows();
         if self.flows.len() < flows {
@@ -467,7 +483,10 @@ impl Sharing for Redistribute {
     /// Returns the link that offered the least in the round in which the flow stopped.
     fn bottleneck(&self, flow: u32) -> Option<u32> {
         let stop = self.flows[flow as usize].stop;
-        let offer = |link: u32| if stop == NEW { 0.0 } else { self.offers[self.layout.at(link, stop as usize)] };
+        let offer = |link: u32| match stop {
+            NEW => 0.0,
+            stop => self.offers[stop as usize * self.links.len() + link as usize],
+        };
         let links = self.base.links(flow).iter().copied();
         links.min_by(|&a, &b| offer(a).total_cmp(&offer(b)))
     }
