@@ -3,7 +3,7 @@
 use super::alignment::{Aligned, HalfLine};
 use super::crossings::Crossings;
 use super::flow_table::{FlowTable, NewFlow, Part};
-use super::incidence::Incidence;
+use super::incidence::{INLINE, Incidence};
 use super::policy::{Change, Sharing, Terms};
 use crate::ids::{LinkId, UniformOrEach};
 
@@ -69,6 +69,12 @@ impl EqualShare {
     /// Returns the flows on a link.
     pub(super) fn flows_on(&self, link: u32) -> &[u32] {
         self.table.flows_on(link)
+    }
+
+    /// Returns the places of a link's list, in use or not, and the number of its flows, unless there are many.
+    #[inline(always)]
+    pub(super) fn places(&self, link: u32) -> Option<(&[u32; INLINE], usize)> {
+        self.table.places(link)
     }
 
     /// Returns the links of a flow.

@@ -15,7 +15,7 @@ use crate::base::prefetch::fetch;
 use crate::base::threads;
 
 /// Number of flows that fit in a link's own cache line.
-const INLINE: usize = 5;
+pub(super) const INLINE: usize = 5;
 
 /// Size of a list of [`INLINE`] flows, a power of two, so that bounds checks of indices are cheap.
 const ROOM: usize = INLINE.next_power_of_two();
@@ -323,6 +323,14 @@ impl<S: Aligned> Incidence<S> {
     pub(super) fn links(&self, flow: u32) -> &[u32] {
         let base = flow as usize * self.stride;
         &self.words[base + 1..][..self.words[base] as usize]
+    }
+
+    /// Returns the places of a link's list, in use or not, and the number of its flows, unless the list is spilled. (A place
+    /// that is not in use holds flow 0 or a flow that was there.)
+    #[inline(always)]
+    pub(super) fn places(&self, link: u32) -> Option<(&[u32; INLINE], usize)> {
+        let link = &self.links[link as usize];
+        (!link.is_spilled()).then_some((&link.inline, link.count as usize))
     }
 
     /// Returns the flows on a link.

@@ -2,19 +2,22 @@
 //!
 //! A solve typically has 15 of them and changes most of their keys between two looks at the smallest, so a
 //! heap would do more work than it saves. Keys are kept in a flat array in the order in which links joined,
-//! and a scan finds the smallest. When more than [`FLAT`] have joined (the start of a run, large tori), the
-//! set also keeps minima of blocks of [`BLOCK`] keys, of blocks of those and so on. It repairs them where a
-//! key has changed since the last look.
+//! and a scan finds the smallest. When more than [`LONG`] have joined (the start of a run), the set also keeps
+//! minima of blocks of [`BLOCK`] keys, of blocks of those and so on. It repairs them where a key has changed
+//! since the last look.
 //!
-//! The scan of the flat array finds value and place in one pass without a branch: the last six bits of a copy
+//! Up to [`FLAT`] keys, the scan of the flat array finds value and place in one pass without a branch: the last six bits of a copy
 //! of each key are replaced by its place. So keys that are closer than 64 units in the last place (1.4e-14)
 //! come in order of place. That does no harm, since levels that close count as equal anyway.
 
 /// Number of keys, or minima, in a block.
 const BLOCK: usize = 32;
 
-/// Number of keys up to which there are no blocks.
+/// Number of keys up to which they are packed with their places.
 const FLAT: usize = 64;
+
+/// Number of keys up to which there are no blocks: most are in blocks that change between two looks.
+const LONG: usize = 256;
 
 /// Bits of a packed key that hold its place.
 const PLACE: u64 = FLAT as u64 - 1;
@@ -26,19 +29,20 @@ const LANES: usize = 8;
 pub(super) struct Pending {
     len: usize,
     flat: Flat,
-    /// All keys, if there are more than [`FLAT`].
+    /// All keys, if there are more than [`LONG`].
     blocks: Option<Box<Blocks>>,
     /// Blocks of an earlier solve, to be used again.
     spare: Option<Box<Blocks>>,
 }
 
-/// Up to [`FLAT`] keys.
+/// Up to [`LONG`] keys.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Flat {
     /// The keys with their place in the last bits; [`EMPTY`] at places without a key.
     packed: [f64; FLAT],
-    keys: [f64; FLAT],
+    /// The keys; from [`FLAT`] on infinite at places without a key.
+    keys: [f64; LONG],
 }
 
 /// Number larger than any packed key of a link that needs attention.
@@ -46,7 +50,7 @@ const EMPTY: f64 = f64::MAX;
 
 impl Default for Pending {
     fn default() -> Self {
-        Self { len: 0, flat: Flat { packed: [EMPTY; FLAT], keys: [0.0; FLAT] }, blocks: None, spare: None }
+        Self { len: 0, flat: Flat { packed: [EMPTY; FLAT], keys: [f64::INFINITY; LONG] }, blocks: None, spare: None }
     }
 }
 
@@ -55,7 +59,7 @@ impl Flat {
     fn set(&mut self, place: usize, key: f64) {
         // (An infinite key with a place in its last bits would be NaN.)
         let finite = if key < EMPTY { key } else { EMPTY };
-        self.keys[place % FLAT] = key;
+        self.keys[place % LONG] = key;
         self.packed[place % FLAT] = f64::from_bits(finite.to_bits() & !PLACE | place as u64 & PLACE);
     }
 
@@ -82,12 +86,32 @@ impl Flat {
         // (An infinite key is packed as the largest number, with its place.)
         (smallest < f64::from_bits(EMPTY.to_bits() & !PLACE)).then(|| (place, self.keys[place]))
     }
+
+    /// Returns the place of the smallest of the first `len` keys, more than [`FLAT`], and the key itself; the
+    /// first of equal ones.
+    fn smallest_of_many(&self, len: usize) -> (usize, f64) {
+        let (chunks, _) = self.keys[..len.next_multiple_of(LANES)].as_chunks::<LANES>();
+        let mut least = [f64::INFINITY; LANES];
+        for keys in chunks {
+            for (least, &key) in least.iter_mut().zip(keys) {
+                *least = if key < *least { key } else { *least };
+            }
+        }
+        let smallest = least.into_iter().fold(f64::INFINITY, f64::min);
+        let has_it = |keys: &[f64; LANES]| keys.iter().fold(false, |has_it, &key| has_it | (key == smallest));
+        let chunk = chunks.iter().position(has_it).unwrap_or(0);
+        let first = (0..LANES).rev().fold(0, |first, lane| if chunks[chunk][lane] == smallest { lane } else { first });
+        (chunk * LANES + first, smallest)
+    }
 }
 
 impl Pending {
     #[inline]
     pub(super) fn clear(&mut self) {
         self.flat.packed[..self.len.next_multiple_of(LANES).min(FLAT)].fill(EMPTY);
+        if self.len > FLAT {
+            self.flat.keys[FLAT..self.len.min(LONG)].fill(f64::INFINITY);
+        }
         self.len = 0;
         if let Some(mut blocks) = self.blocks.take() {
             blocks.clear();
@@ -100,7 +124,7 @@ impl Pending {
     pub(super) fn push(&mut self, key: f64) -> u32 {
         let place = self.len;
         self.len += 1;
-        if place < FLAT {
+        if place < LONG {
             self.flat.set(place, key);
         } else {
             self.push_to_blocks(key);
@@ -113,7 +137,7 @@ impl Pending {
     #[inline(always)]
     pub(super) fn join(&mut self) -> u32 {
         let place = self.len;
-        if place < FLAT {
+        if place < LONG {
             self.len += 1;
             place as u32
         } else {
@@ -142,13 +166,12 @@ impl Pending {
     /// Returns the place and key of the smallest key; `None` if all are infinite.
     #[inline(always)]
     pub(super) fn smallest(&mut self) -> Option<(u32, f64)> {
-        match &mut self.blocks {
-            None => self.flat.smallest(self.len).map(|(place, key)| (place as u32, key)),
-            Some(blocks) => {
-                let (place, key) = blocks.smallest();
-                (key < f64::INFINITY).then_some((place as u32, key))
-            }
-        }
+        let smallest = match &mut self.blocks {
+            None if self.len <= FLAT => self.flat.smallest(self.len),
+            None => Some(self.flat.smallest_of_many(self.len)),
+            Some(blocks) => Some(blocks.smallest()),
+        };
+        smallest.filter(|&(_, key)| key < f64::INFINITY).map(|(place, key)| (place as u32, key))
     }
 }
 
@@ -325,7 +348,7 @@ mod tests {
 
     #[test]
     fn the_smallest_key_is_found_at_every_size() {
-        for size in [1, 2, 63, 64, 65, 66, 1000, 2048, 2049, 5000] {
+        for size in [1, 2, 63, 64, 65, 66, 255, 256, 257, 1000, 2048, 2049, 5000] {
             let mut random = Stream::new(size, "pending");
             let mut pending = Pending::default();
             let mut plain: Vec<f64> = Vec::new();

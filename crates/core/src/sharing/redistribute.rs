@@ -3,6 +3,7 @@
 
 use super::equal_share::EqualShare;
 use super::policy::{Change, Rounds, Sharing};
+use std::hint::select_unpredictable;
 
 /// Largest number of rounds, whatever the threshold.
 const MOST_ROUNDS: usize = 4096;
@@ -57,9 +58,9 @@ pub struct Redistribute {
     threshold: f64,
     links: Vec<Link>,
     flows: Vec<Flow>,
-    /// Steps by flow and round; each flow has room for all kept rounds.
+    /// Steps by flow and round; each flow has room for all kept rounds. A flow behind the last one takes nothing.
     steps: Vec<Step>,
-    /// By link and round: its left-over for each of its flows \[B/s\]; valid as long as one of them has not
+    /// By round and link: its left-over for each of its flows \[B/s\]; valid as long as one of them has not
     /// stopped in an earlier round.
     offers: Vec<f64>,
     layout: RoundLayout,
@@ -115,6 +116,8 @@ struct Link {
     seen: u64,
     /// Last solve in which it was one of [`SolveState::changed`].
     listed: u64,
+    /// Number of rounds in which a flow on it may gain.
+    rounds: u32,
 }
 
 /// State of a flow, beside its steps.
@@ -146,13 +149,17 @@ struct SolveState {
     /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came,
     /// went, or have stopped at another rate.
     changed: Vec<u32>,
+    /// Number of these links; the rest of the list is room.
+    changed_links: usize,
     /// Flows whose rates of this round differ from the last solve, or that had stopped before this round
     /// there.
     moved: Vec<u32>,
-    /// Links that are computed in this round.
+    /// Links that are computed in this round, with room behind them.
     links_in_round: Vec<u32>,
     /// Flows that look at their route in this round.
     looking: Vec<u32>,
+    /// Number of these flows; the rest of the list is room.
+    looking_flows: usize,
     /// Flows that have stopped in this solve, at an earlier round than in the last one.
     settled: Vec<u32>,
     /// Flows that have looked at their route in this solve, with their rates of the last solve.
@@ -166,9 +173,11 @@ impl Redistribute {
     /// part of a rate.
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
         let layout = RoundLayout { count: 1, bits: FEWEST_BITS };
+        let room = vec![0; capacities.len() + 1];
+        let current = SolveState { changed: room.clone(), links_in_round: room, ..SolveState::default() };
         Self {
-            links: capacities.iter().map(|&capacity| Link { capacity, seen: 0, listed: 0 }).collect(),
-            offers: vec![0.0; capacities.len() << layout.bits],
+            links: capacities.iter().map(|&capacity| Link { capacity, seen: 0, listed: 0, rounds: 0 }).collect(),
+            offers: vec![0.0; capacities.len()],
             base: EqualShare::new(capacities),
             threshold,
             flows: Vec::new(),
@@ -176,7 +185,7 @@ impl Redistribute {
             layout,
             stopped: vec![0],
             rounds: Rounds::default(),
-            current: SolveState::default(),
+            current,
         }
     }
 
@@ -207,6 +216,7 @@ impl Redistribute {
         let RoundLayout { count, bits } = self.layout;
         self.stopped.push(0);
         self.layout.count += 1;
+        self.offers.resize(self.links.len() * self.layout.count, 0.0);
         if count < 1 << bits {
             return;
         }
@@ -216,97 +226,110 @@ impl Redistribute {
             steps.iter().copied().chain(std::iter::repeat_n(last, count))
         });
         self.steps = steps.collect();
-        let offers = self.offers.chunks_exact(count);
-        self.offers = offers.flat_map(|offers| offers.iter().copied().chain(std::iter::repeat_n(0.0, count))).collect();
     }
 
     /// Computes round k on the links concerned and collects the flows that look at their route again. Returns
     /// true if any flow on these links is still gaining.
     fn gather(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, links, flows, steps, offers, layout, current, .. } = self;
-        let SolveState { now, changed, moved, links_in_round, looking, .. } = current;
+        let SolveState { now, changed, changed_links, moved, links_in_round, looking, looking_flows, .. } = current;
         *now += 1;
         let (now, closed, layout) = (*now, solve | CLOSED, *layout);
         let (links, flows) = (links.as_mut_slice(), flows.as_mut_slice());
-        let (steps, offers) = (steps.as_mut_slice(), offers.as_mut_slice());
+        let (steps, offers) = (steps.as_mut_slice(), &mut offers[k * links.len()..][..links.len()]);
         // First the links that differ in all rounds, each once; they are listed anew.
-        links_in_round.clear();
         std::mem::swap(links_in_round, changed);
-        for &link in &*links_in_round {
-            links[link as usize].seen = now;
+        let mut listed = 0;
+        for place in 0..*changed_links {
+            let link = links_in_round[place];
+            let state = &mut links[link as usize];
+            let is_open = state.rounds > k as u32;
+            state.seen = if is_open { now } else { closed };
+            links_in_round[listed] = link;
+            listed += usize::from(is_open);
         }
-        let listed = links_in_round.len();
-        looking.clear();
+        // (It cannot be foreseen which links and flows join a list, so all are written behind it. A wrong guess costs more.)
+        let (mut in_round, mut lasting, mut now_looking) = (listed, 0, 0);
         for &flow in &*moved {
             for &link in base.links(flow) {
                 let seen = &mut links[link as usize].seen;
-                if *seen != now && *seen != closed {
-                    *seen = now;
-                    links_in_round.push(link);
-                }
+                let is_new = (*seen != now) & (*seen != closed);
+                *seen = if is_new { now } else { *seen };
+                links_in_round[in_round] = link;
+                in_round += usize::from(is_new);
             }
             let state = &mut flows[flow as usize];
             if state.stop >= k as u32 {
                 state.seen = now;
-                looking.push(flow);
+                looking[now_looking] = flow;
+                now_looking += 1;
                 // (It gains, but the amount is not known yet.)
                 let gain = &mut steps[layout.at(flow, k)].gain;
                 *gain = gain.max(0.0);
             }
         }
-        let in_round = &steps[k..];
+        let (links_in_round, in_round) = (&links_in_round[..in_round], &steps[k..]);
         let mut any = false;
+        let nobody = flows.len() as u32;
         for (place, &link) in links_in_round.iter().enumerate() {
-            let on_link = base.flows_on(link);
             let (mut used, mut most) = (0.0, STOPPED_GAIN);
-            for &flow in on_link {
+            let mut add = |flow: u32| {
                 let Step { rate, gain } = in_round[layout.at(flow, 0)];
                 used += rate;
                 most = if most > gain { most } else { gain };
-            }
+            };
+            let on_link = if let Some((flows, count)) = base.places(link) {
+                // (Nor can the number of flows: places that are not in use count as a flow that takes nothing.)
+                for (place, &flow) in flows.iter().enumerate() {
+                    add(select_unpredictable(place < count, flow, nobody));
+                }
+                &flows[..count]
+            } else {
+                let flows = base.flows_on(link);
+                flows.iter().for_each(|&flow| add(flow));
+                flows
+            };
             let state = &mut links[link as usize];
             if most < 0.0 {
                 // None of its flows is still gaining, so none of them will gain in this solve.
                 state.seen = closed;
+                state.rounds = k as u32;
                 continue;
             }
             any = true;
-            if place < listed {
-                changed.push(link);
-            }
+            changed[lasting] = link;
+            lasting += usize::from(place < listed);
             let new = (state.capacity - used).max(0.0) / on_link.len() as f64;
-            let old = std::mem::replace(&mut offers[layout.at(link, k)], new);
-            if most <= new && most < old {
+            let old = std::mem::replace(&mut offers[link as usize], new);
+            if most <= new && most < old || new == old {
                 continue;
             }
             for &flow in on_link {
-                let gain = steps[layout.at(flow, k)].gain;
-                if (gain > new) | (gain == old) && new != old {
-                    let state = &mut flows[flow as usize];
-                    if state.seen != now {
-                        state.seen = now;
-                        looking.push(flow);
-                    }
-                }
+                let (gain, seen) = (steps[layout.at(flow, k)].gain, &mut flows[flow as usize].seen);
+                let is_concerned = ((gain > new) | (gain == old)) & (*seen != now);
+                *seen = if is_concerned { now } else { *seen };
+                looking[now_looking] = flow;
+                now_looking += usize::from(is_concerned);
             }
         }
+        (*changed_links, *looking_flows) = (lasting, now_looking);
         any
     }
 
     /// Plays round k for the collected flows: computes their rates of round k+1.
     fn round(&mut self, k: usize, solve: u64) {
-        let Self { base, threshold, flows, steps, offers, layout, stopped, current, .. } = self;
-        let SolveState { moved, looking, settled, rates_before, .. } = current;
+        let Self { base, threshold, links, flows, steps, offers, layout, stopped, current, .. } = self;
+        let SolveState { moved, looking, looking_flows, settled, rates_before, .. } = current;
         let (layout, threshold, flows, stopped) = (*layout, *threshold, flows.as_mut_slice(), stopped.as_mut_slice());
-        let (steps, offers) = (steps.as_mut_slice(), offers.as_slice());
+        let (steps, offers) = (steps.as_mut_slice(), &offers[k * links.len()..][..links.len()]);
         moved.clear();
-        for &flow in &*looking {
+        for &flow in &looking[..*looking_flows] {
             let state = &mut flows[flow as usize];
             if std::mem::replace(&mut state.last_solve, solve) != solve {
                 state.old_stop = state.stop;
                 rates_before.push((flow, state.rate));
             }
-            let offer = |&link: &u32| offers[layout.at(link, k)];
+            let offer = |&link: &u32| offers[link as usize];
             let least = |least: f64, offer: f64| if least < offer { least } else { offer };
             let gain = base.links(flow).iter().map(offer).fold(f64::INFINITY, least);
             let [now, next] = &mut steps[layout.at(flow, k)..][..2] else { continue };
@@ -317,6 +340,10 @@ impl Redistribute {
                 let goes_on_longer = state.old_stop == NEW || state.old_stop as usize <= k;
                 if goes_on_longer {
                     Self::set_stop(state, stopped, NEW);
+                    for &link in base.links(flow) {
+                        let rounds = &mut links[link as usize].rounds;
+                        *rounds = (*rounds).max(k as u32 + 2);
+                    }
                 }
                 if after != before || goes_on_longer {
                     moved.push(flow);
@@ -332,7 +359,7 @@ impl Redistribute {
     /// are left differ there from those before.
     fn settle(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, links, flows, steps, layout, current, .. } = self;
-        let SolveState { moved, settled, changed, .. } = current;
+        let SolveState { moved, settled, changed, changed_links, .. } = current;
         let (layout, links, flows, steps) = (*layout, links.as_mut_slice(), flows.as_slice(), steps.as_mut_slice());
         let (mut all, closed) = (true, solve | CLOSED);
         let mut left = 0;
@@ -357,9 +384,9 @@ impl Redistribute {
                 steps[layout.from(flow, k + 1)].fill(after);
                 for &link in base.links(flow) {
                     let Link { listed, seen, .. } = &mut links[link as usize];
-                    if std::mem::replace(listed, solve) != solve && *seen != closed {
-                        changed.push(link);
-                    }
+                    let is_new = (std::mem::replace(listed, solve) != solve) & (*seen != closed);
+                    changed[*changed_links] = link;
+                    *changed_links += usize::from(is_new);
                 }
             }
         }
@@ -371,11 +398,15 @@ impl Redistribute {
 impl Sharing for Redistribute {
     fn add(&mut self, flow: u32, links: &[u32]) {
         self.base.add(flow, links);
+        for &link in links {
+            self.links[link as usize].rounds = self.links[link as usize].rounds.max(1);
+        }
         self.current.came_or_went.extend_from_slice(links);
         let flows = self.base.flows();
         if self.flows.len() < flows {
             self.flows.resize(flows, Flow::ABSENT);
-            self.steps.resize(flows << self.layout.bits, Step { rate: 0.0, gain: STOPPED_GAIN });
+            self.current.looking.resize(flows + 1, 0);
+            self.steps.resize((flows + 1) << self.layout.bits, Step { rate: 0.0, gain: STOPPED_GAIN });
         }
     }
 
@@ -401,10 +432,11 @@ impl Sharing for Redistribute {
         base.solve(&mut current.first);
         current.now += 1;
         let solve = current.now;
-        current.changed.clear();
+        current.changed_links = 0;
         for link in current.came_or_went.drain(..) {
             if std::mem::replace(&mut links[link as usize].listed, solve) != solve {
-                current.changed.push(link);
+                current.changed[current.changed_links] = link;
+                current.changed_links += 1;
             }
         }
         current.moved.clear();
@@ -451,7 +483,10 @@ impl Sharing for Redistribute {
     /// Returns the link that offered the least in the round in which the flow stopped.
     fn bottleneck(&self, flow: u32) -> Option<u32> {
         let stop = self.flows[flow as usize].stop;
-        let offer = |link: u32| if stop == NEW { 0.0 } else { self.offers[self.layout.at(link, stop as usize)] };
+        let offer = |link: u32| match stop {
+            NEW => 0.0,
+            stop => self.offers[stop as usize * self.links.len() + link as usize],
+        };
         let links = self.base.links(flow).iter().copied();
         links.min_by(|&a, &b| offer(a).total_cmp(&offer(b)))
     }

@@ -50,16 +50,17 @@ impl Groups {
     /// Raises the allowance of a flow to above this level, its rate.
     pub(super) fn raise(&mut self, flow: u32, level: f64) {
         let least = self.allowances.units(level * LEAST).max(self.allowances.of(flow)) + 1;
-        if self.room(flow) + self.allowances.of(flow) < least {
+        let (mut old, mut room) = (self.allowances.of(flow), self.room(flow));
+        if room + old < least {
             for hop in 0..self.flows.count(flow) {
                 let id = self.flows.link(flow, hop);
                 if self.allowances.room(id) + self.allowances.of(flow) < least {
                     self.make_room(id, flow, least);
                 }
             }
+            // (Making room may have lowered its own allowance.)
+            (old, room) = (self.allowances.of(flow), self.room(flow));
         }
-        // (Making room may have lowered its own allowance.)
-        let (old, room) = (self.allowances.of(flow), self.room(flow));
         let most = self.allowances.units(level * MOST).max(least);
         let new = if room >= 2 * (most - old) { most } else { (old + room / 2).clamp(least, most) };
         self.change(flow, new);

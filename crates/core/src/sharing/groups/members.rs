@@ -2,6 +2,7 @@
 
 use super::Groups;
 use super::table::{Crossing, Group, NONE};
+use std::hint::select_unpredictable;
 
 impl Groups {
     /// Adds `flows` to the number of flows of a group that cross an active link.
@@ -14,12 +15,45 @@ impl Groups {
                 crossing.flows += flows;
                 edges[crossing.twin as usize].flows += flows;
             }
-            None => {
-                let (edge, place) = (edges.len() as u32, crossing.len() as u32);
-                edges.push(Crossing { other: link, flows, twin: place });
-                crossing.push(Crossing { other: group, flows, twin: edge });
-            }
+            None => self.put_crossing(group, link, flows),
         }
+    }
+
+    /// Moves one flow that crosses an active link from a group to another.
+    #[inline]
+    pub(super) fn move_crossing(&mut self, from: u32, to: u32, link: u32) {
+        let crossing = &mut self.links[link as usize].crossing;
+        // (Where they are cannot be foreseen, so all are compared.)
+        let (mut at_from, mut at_to) = (usize::MAX, usize::MAX);
+        for (place, crossing) in crossing.iter().enumerate() {
+            at_from = select_unpredictable(crossing.other == from, place, at_from);
+            at_to = select_unpredictable(crossing.other == to, place, at_to);
+        }
+        crossing[at_from].flows -= 1;
+        let (flows, twin) = (crossing[at_from].flows, crossing[at_from].twin);
+        self.groups[from as usize].edges[twin as usize].flows = flows;
+        if flows == 0 {
+            at_to = if at_to == crossing.len() - 1 { at_from } else { at_to };
+            self.drop_crossing(link, at_from as u32);
+            self.drop_edge(from, twin);
+        }
+        let crossing = &mut self.links[link as usize].crossing;
+        if let Some(crossing) = crossing.get_mut(at_to) {
+            crossing.flows += 1;
+            self.groups[to as usize].edges[crossing.twin as usize].flows += 1;
+        } else {
+            self.put_crossing(to, link, 1);
+        }
+    }
+
+    /// Appends a group to the list of an active link, and the link to that of the group.
+    #[inline]
+    fn put_crossing(&mut self, group: u32, link: u32, flows: u32) {
+        let edges = &mut self.groups[group as usize].edges;
+        let crossing = &mut self.links[link as usize].crossing;
+        let (edge, place) = (edges.len() as u32, crossing.len() as u32);
+        edges.push(Crossing { other: link, flows, twin: place });
+        crossing.push(Crossing { other: group, flows, twin: edge });
     }
 
     /// Subtracts one from the number of flows of a group that cross an active link.

@@ -1,7 +1,8 @@
 //! Sweep over links in ascending order of levels, which gives each the level at which it is full.
 
 use super::Groups;
-use super::table::{Crossing, EPS, NONE};
+use super::table::{Crossing, EPS, NOBODY, NONE};
+use std::hint::select_unpredictable;
 
 /// Part of its capacity that an active link must have left to become inactive.
 pub(super) const LOOSE: f64 = 0.05;
@@ -62,22 +63,30 @@ impl Groups {
         let even = capacity / count;
         // This start value is at most the level.
         let mut level = if link.key < f64::INFINITY && link.key > even { link.key } else { even };
-        // Load of the foreign flows; load of those slower than the start value; fastest foreign rate; slowest
-        // rate of the rest.
-        let (mut foreign, mut below, mut fastest, mut next_rate) = (0.0, 0.0, 0.0, f64::INFINITY);
-        let (mut own, mut slower) = (0.0, 0.0);
-        for &Crossing { other: group, flows, .. } in &link.crossing {
-            let (rate, flows) = (self.levels[group as usize], f64::from(flows));
-            if group == link.group {
-                own = flows;
-                continue;
-            }
-            foreign += flows * rate;
-            fastest = if rate > fastest { rate } else { fastest };
+        let (levels, host) = (self.levels.as_slice(), link.group);
+        // Returns the rate of foreign flows and their number; 0 for its own. (Which are its own, and which are slower than
+        // a level, cannot be foreseen.)
+        let foreign_part = |crossing: &Crossing| {
+            let is_own = crossing.other == host;
+            let rate = levels[select_unpredictable(is_own, NOBODY, crossing.other) as usize];
+            (rate, select_unpredictable(is_own, 0, crossing.flows))
+        };
+        // Sums over the foreign flows that are slower than a level, and the slowest rate of the rest.
+        let sums_below = |level: f64, (below, slower, next): (f64, f64, u64), (rate, flows): (f64, u32)| {
             let is_slower = rate < level;
-            below += if is_slower { flows * rate } else { 0.0 };
-            slower += if is_slower { flows } else { 0.0 };
-            next_rate = if !is_slower && rate < next_rate { rate } else { next_rate };
+            let flows = f64::from(select_unpredictable(is_slower, flows, 0));
+            let next = next.min(select_unpredictable(is_slower, f64::INFINITY.to_bits(), rate.to_bits()));
+            (below + flows * rate, slower + flows, next)
+        };
+        const NONE_BELOW: (f64, f64, u64) = (0.0, 0.0, f64::INFINITY.to_bits());
+        let own = if host == NONE { 0.0 } else { self.groups[host as usize].own.len() as f64 };
+        // Load of the foreign flows, and fastest of them.
+        let (mut foreign, mut fastest, mut sums) = (0.0, 0.0, NONE_BELOW);
+        for crossing in &link.crossing {
+            let (rate, flows) = foreign_part(crossing);
+            foreign += f64::from(flows) * rate;
+            fastest = if rate > fastest { rate } else { fastest };
+            sums = sums_below(level, sums, (rate, flows));
         }
         let mut old = f64::INFINITY;
         link.load = foreign;
@@ -92,24 +101,19 @@ impl Groups {
         } else {
             // The sum is concave in s: each step leads up to the level, never above it.
             loop {
+                let (below, slower, next_rate) = sums;
                 // (No flow is left only by rounding, when all are just below the level.)
                 let next = if count > slower { (capacity - below) / (count - slower) } else { level };
                 if next <= level {
                     break;
                 }
                 level = next;
-                if level <= next_rate {
+                if level <= f64::from_bits(next_rate) {
                     break;
                 }
-                (below, slower, next_rate) = (0.0, 0.0, f64::INFINITY);
-                for &Crossing { other: group, flows, .. } in &link.crossing {
-                    let (rate, flows) = (self.levels[group as usize], f64::from(flows));
-                    if group != link.group && rate < level {
-                        below += flows * rate;
-                        slower += flows;
-                    } else if group != link.group && rate < next_rate {
-                        next_rate = rate;
-                    }
+                sums = NONE_BELOW;
+                for crossing in &link.crossing {
+                    sums = sums_below(level, sums, foreign_part(crossing));
                 }
             }
         }
@@ -202,8 +206,7 @@ impl Groups {
         for hop in 0..self.flows.count(flow) {
             let id = self.flows.link(flow, hop);
             if self.active[id as usize] {
-                self.remove_crossing(from, id);
-                self.add_crossings(to, id, 1);
+                self.move_crossing(from, to, id);
                 self.load(id, by, level, 1);
             }
         }

@@ -6,6 +6,9 @@ pub(super) const EPS: f64 = 1e-12;
 /// Value for no group, no link or no place.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Group without flows, whose level is 0.
+pub(super) const NOBODY: u32 = 0;
+
 /// State of a link.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
