@@ -324,7 +324,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     }
 
     /// Lets the first entry of a queue request its link; returns the link, [`NONE`] if the queue is empty.
-    #[inline]
+    #[inline(always)]
     fn expose(&mut self, net: &Net, number: u32) -> u32 {
         let queue = &self.queues[number as usize];
         if queue.head == NONE {
@@ -475,7 +475,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     }
 
     /// Handles a packet that has come to the end of a link; returns true if its message has arrived.
-    #[inline]
+    #[inline(always)]
     fn deliver_over_link(&mut self, net: &mut Net, link: u32, packet: u32) -> bool {
         net.hops += 1;
         let crossed = self.packets.get(packet);
@@ -540,6 +540,12 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             fetch_entry(&self.queues, self.soon.0);
             fetch_entry(&self.steps, self.soon.1);
         }
+    }
+
+    /// Handles a packet that comes to the end of a link with an event of its own: less code.
+    #[inline(never)]
+    fn deliver_apart(&mut self, net: &mut Net, link: u32, packet: u32) -> bool {
+        self.deliver_over_link(net, link, packet)
     }
 
     /// Puts a message into the queue of its source; returns true if it is the first there.
@@ -622,7 +628,7 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         let Event { what: link, which: packet, .. } = event;
         self.look_ahead(net);
         if link & ARRIVAL != 0 {
-            return self.deliver_over_link(net, link & !ARRIVAL, packet);
+            return self.deliver_apart(net, link & !ARRIVAL, packet);
         }
         let number = std::mem::replace(&mut self.outputs[link as usize].serves, NONE);
         let queue = &mut self.queues[number as usize];
