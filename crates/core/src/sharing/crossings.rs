@@ -63,6 +63,11 @@ impl Part for f64 {
         *sum += self;
     }
 
+    #[inline]
+    fn add_to_if(self, sum: &mut f64, condition: bool) {
+        *sum += if condition { self } else { 0.0 };
+    }
+
     fn total(around: OnLink<'_>) -> f64 {
         // (Not `sum`, which begins with -0: an empty link would have the share c / -0.)
         around.flows.iter().fold(0.0, |total, part| total + part.part)

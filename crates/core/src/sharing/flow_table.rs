@@ -22,6 +22,9 @@ pub trait Part: Copy + Debug {
     /// Adds the part to a sum.
     fn add_to(self, sum: &mut Self::Sum);
 
+    /// Adds the part to a sum if a condition holds, without a branch.
+    fn add_to_if(self, sum: &mut Self::Sum, condition: bool);
+
     /// Returns the sum of the parts of all flows of a link.
     fn total(around: Self::Around<'_>) -> f64;
 }
@@ -43,6 +46,11 @@ impl Part for WholePart {
     #[inline(always)]
     fn add_to(self, sum: &mut u32) {
         *sum += 1;
+    }
+
+    #[inline(always)]
+    fn add_to_if(self, sum: &mut u32, condition: bool) {
+        *sum += u32::from(condition);
     }
 
     #[inline(always)]
