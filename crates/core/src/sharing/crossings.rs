@@ -59,11 +59,6 @@ impl Part for f64 {
     }
 
     #[inline]
-    fn add_to(self, sum: &mut f64) {
-        *sum += self;
-    }
-
-    #[inline]
     fn add_to_if(self, sum: &mut f64, condition: bool) {
         *sum += if condition { self } else { 0.0 };
     }

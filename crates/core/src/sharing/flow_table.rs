@@ -20,7 +20,10 @@ pub trait Part: Copy + Debug {
     fn times(self, level: f64) -> f64;
 
     /// Adds the part to a sum.
-    fn add_to(self, sum: &mut Self::Sum);
+    #[inline(always)]
+    fn add_to(self, sum: &mut Self::Sum) {
+        self.add_to_if(sum, true);
+    }
 
     /// Adds the part to a sum if a condition holds, without a branch.
     fn add_to_if(self, sum: &mut Self::Sum, condition: bool);
@@ -41,11 +44,6 @@ impl Part for WholePart {
     #[inline(always)]
     fn times(self, level: f64) -> f64 {
         level
-    }
-
-    #[inline(always)]
-    fn add_to(self, sum: &mut u32) {
-        *sum += 1;
     }
 
     #[inline(always)]
