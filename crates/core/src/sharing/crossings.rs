@@ -59,8 +59,8 @@ impl Part for f64 {
     }
 
     #[inline]
-    fn add_to(self, sum: &mut f64) {
-        *sum += self;
+    fn add_to_if(self, sum: &mut f64, condition: bool) {
+        *sum += if condition { self } else { 0.0 };
     }
 
     fn total(around: OnLink<'_>) -> f64 {

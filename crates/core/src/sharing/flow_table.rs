@@ -20,7 +20,13 @@ pub trait Part: Copy + Debug {
     fn times(self, level: f64) -> f64;
 
     /// Adds the part to a sum.
-    fn add_to(self, sum: &mut Self::Sum);
+    #[inline(always)]
+    fn add_to(self, sum: &mut Self::Sum) {
+        self.add_to_if(sum, true);
+    }
+
+    /// Adds the part to a sum if a condition holds, without a branch.
+    fn add_to_if(self, sum: &mut Self::Sum, condition: bool);
 
     /// Returns the sum of the parts of all flows of a link.
     fn total(around: Self::Around<'_>) -> f64;
@@ -41,8 +47,8 @@ impl Part for WholePart {
     }
 
     #[inline(always)]
-    fn add_to(self, sum: &mut u32) {
-        *sum += 1;
+    fn add_to_if(self, sum: &mut u32, condition: bool) {
+        *sum += u32::from(condition);
     }
 
     #[inline(always)]

@@ -325,8 +325,8 @@ impl<S: Aligned> Incidence<S> {
         &self.words[base + 1..][..self.words[base] as usize]
     }
 
-    /// Returns the places of a link's list, in use or not, and the number of its flows, unless the list is spilled. (A place
-    /// that is not in use holds flow 0 or a flow that was there.)
+    /// Returns the places of a link's list, in use or not, and the number of its flows, unless the list is
+    /// spilled. (A place that is not in use holds flow 0 or a flow that was there.)
     #[inline(always)]
     pub(super) fn places(&self, link: u32) -> Option<(&[u32; INLINE], usize)> {
         let link = &self.links[link as usize];

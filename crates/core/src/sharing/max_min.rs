@@ -5,6 +5,7 @@ use super::flow_table::{FlowTable, NewFlow, Part, WholePart};
 use super::incidence::Incidence;
 use super::pending::Pending;
 use super::policy::{Change, Sharing, Terms};
+use std::hint::select_unpredictable;
 
 /// Largest number of dirty links around which everything is prefetched at once. With more, only data needed
 /// soon is.
@@ -82,6 +83,17 @@ pub trait Sums: Clone + std::fmt::Debug + Default + Send {
     /// Returns the sum over the free flows of a link, and over all of its flows.
     fn free_and_total(state: &mut LinkState<Self>, around: <Self::Part as Part>::Around<'_>) -> (f64, f64);
 
+    /// Returns one of the sums of [`Sums::free_and_total`].
+    #[inline(always)]
+    fn free_or_total(
+        _state: &LinkState<Self>,
+        _around: <Self::Part as Part>::Around<'_>,
+        is_free: bool,
+        (free, total): (f64, f64),
+    ) -> f64 {
+        if is_free { free } else { total }
+    }
+
     /// Adds to the sums over the free flows and over all flows of a link of this capacity.
     fn shift(&mut self, _capacity: f64, _free: f64, _total: f64) {}
 
@@ -111,6 +123,11 @@ impl Sums for WholePart {
     #[inline(always)]
     fn free_and_total(state: &mut LinkState<Self>, around: u32) -> (f64, f64) {
         (f64::from(state.free), f64::from(around))
+    }
+
+    #[inline(always)]
+    fn free_or_total(state: &LinkState<Self>, around: u32, is_free: bool, _: (f64, f64)) -> f64 {
+        f64::from(select_unpredictable(is_free, state.free, around))
     }
 }
 
@@ -232,7 +249,9 @@ impl<K: Sums> LinkState<K> {
         let left = self.capacity - self.load;
         // The larger of the even share c / total and the rest for the free flows, (c - load) / free. They are
         // compared by multiplication, which leaves one division, and none where the old level comes first.
-        let (upper, lower) = if left * total > self.capacity * free { (left, free) } else { (self.capacity, total) };
+        let by_rest = left * total > self.capacity * free;
+        let upper = if by_rest { left } else { self.capacity };
+        let lower = K::free_or_total(self, around, by_rest, (free, total));
         if self.level * lower <= upper {
             (self.level, false)
         } else if K::ARE_COUNTS && total == free {
@@ -301,11 +320,8 @@ impl<K: Sums> WaterFilling<K> {
             loop {
                 let (mut below, mut others) = (0.0, <K::Part as Part>::Sum::default());
                 for (part, at) in self.table.parts(link) {
-                    if at < level {
-                        below += part.times(at);
-                    } else {
-                        part.add_to(&mut others);
-                    }
+                    below += part.times(if at < level { at } else { 0.0 });
+                    part.add_to_if(&mut others, at >= level);
                 }
                 let others: f64 = others.into();
                 if others == 0.0 {

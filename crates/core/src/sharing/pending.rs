@@ -6,9 +6,10 @@
 //! minima of blocks of [`BLOCK`] keys, of blocks of those and so on. It repairs them where a key has changed
 //! since the last look.
 //!
-//! Up to [`FLAT`] keys, the scan of the flat array finds value and place in one pass without a branch: the last six bits of a copy
-//! of each key are replaced by its place. So keys that are closer than 64 units in the last place (1.4e-14)
-//! come in order of place. That does no harm, since levels that close count as equal anyway.
+//! Up to [`FLAT`] keys, the scan of the flat array finds value and place in one pass without a branch:
+//! the last six bits of a copy of each key are replaced by its place. So keys that are closer than 64
+//! units in the last place (1.4e-14) come in order of place. That does no harm, since levels that close
+//! count as equal anyway.
 
 /// Number of keys, or minima, in a block.
 const BLOCK: usize = 32;

@@ -248,7 +248,7 @@ impl Redistribute {
             links_in_round[listed] = link;
             listed += usize::from(is_open);
         }
-        // (It cannot be foreseen which links and flows join a list, so all are written behind it. A wrong guess costs more.)
+        // (Which links and flows join a list is unpredictable, so each is written behind the list in any case.)
         let (mut in_round, mut lasting, mut now_looking) = (listed, 0, 0);
         for &flow in &*moved {
             for &link in base.links(flow) {
@@ -279,7 +279,7 @@ impl Redistribute {
                 most = if most > gain { most } else { gain };
             };
             let on_link = if let Some((flows, count)) = base.places(link) {
-                // (Nor can the number of flows: places that are not in use count as a flow that takes nothing.)
+                // (So is the number of flows: a place that is not in use counts as a flow that takes nothing.)
                 for (place, &flow) in flows.iter().enumerate() {
                     add(select_unpredictable(place < count, flow, nobody));
                 }
@@ -398,9 +398,7 @@ impl Redistribute {
 impl Sharing for Redistribute {
     fn add(&mut self, flow: u32, links: &[u32]) {
         self.base.add(flow, links);
-        for &link in links {
-            self.links[link as usize].rounds = self.links[link as usize].rounds.max(1);
-        }
+        links.iter().for_each(|&link| self.links[link as usize].rounds = self.links[link as usize].rounds.max(1));
         self.current.came_or_went.extend_from_slice(links);
         let flows = self.base.flows();
         if self.flows.len() < flows {

@@ -15,7 +15,11 @@ impl Groups {
                 crossing.flows += flows;
                 edges[crossing.twin as usize].flows += flows;
             }
-            None => self.put_crossing(group, link, flows),
+            None => {
+                let (edge, place) = (edges.len() as u32, crossing.len() as u32);
+                edges.push(Crossing { other: link, flows, twin: place });
+                crossing.push(Crossing { other: group, flows, twin: edge });
+            }
         }
     }
 
@@ -23,7 +27,7 @@ impl Groups {
     #[inline]
     pub(super) fn move_crossing(&mut self, from: u32, to: u32, link: u32) {
         let crossing = &mut self.links[link as usize].crossing;
-        // (Where they are cannot be foreseen, so all are compared.)
+        // (Their places are unpredictable, so all are compared.)
         let (mut at_from, mut at_to) = (usize::MAX, usize::MAX);
         for (place, crossing) in crossing.iter().enumerate() {
             at_from = select_unpredictable(crossing.other == from, place, at_from);
@@ -42,18 +46,8 @@ impl Groups {
             crossing.flows += 1;
             self.groups[to as usize].edges[crossing.twin as usize].flows += 1;
         } else {
-            self.put_crossing(to, link, 1);
+            self.add_crossings(to, link, 1);
         }
-    }
-
-    /// Appends a group to the list of an active link, and the link to that of the group.
-    #[inline]
-    fn put_crossing(&mut self, group: u32, link: u32, flows: u32) {
-        let edges = &mut self.groups[group as usize].edges;
-        let crossing = &mut self.links[link as usize].crossing;
-        let (edge, place) = (edges.len() as u32, crossing.len() as u32);
-        edges.push(Crossing { other: link, flows, twin: place });
-        crossing.push(Crossing { other: group, flows, twin: edge });
     }
 
     /// Subtracts one from the number of flows of a group that cross an active link.

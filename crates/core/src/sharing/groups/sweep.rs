@@ -64,8 +64,8 @@ impl Groups {
         // This start value is at most the level.
         let mut level = if link.key < f64::INFINITY && link.key > even { link.key } else { even };
         let (levels, host) = (self.levels.as_slice(), link.group);
-        // Returns the rate of foreign flows and their number; 0 for its own. (Which are its own, and which are slower than
-        // a level, cannot be foreseen.)
+        // Rate and number of the foreign flows of a group; 0 for its own. (Which group is its own, and which are
+        // slower than a level, is unpredictable.)
         let foreign_part = |crossing: &Crossing| {
             let is_own = crossing.other == host;
             let rate = levels[select_unpredictable(is_own, NOBODY, crossing.other) as usize];
