@@ -353,7 +353,8 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         (output.ready != 0) & (output.serves == NONE) && self.grant(net, link)
     }
 
-    /// Grants a link to one of the packets that want it, if many may not go either; returns true if there is one.
+    /// Grants a link to the packet that its arbiter chooses. Returns false if there is none, as may be with
+    /// [many requests](ManyRequests).
     #[inline(never)]
     fn grant(&mut self, net: &mut Net, link: u32) -> bool {
         let output = &self.outputs[link as usize];
@@ -364,8 +365,8 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         found.inspect(|&(_, input)| self.send(net, link, input)).is_some()
     }
 
-    /// Returns the better one of `best` and the inputs of a word with the value by which packets are ordered. The lowest
-    /// bit is that of input `from`; inputs of a word that come before it follow those after it.
+    /// Returns the better one of `best` and the inputs of a word, with the value by which packets are ordered. The
+    /// lowest bit is that of input `from`; inputs of a word that come before it follow those after it.
     #[inline(always)]
     fn choose(&self, net: &Net, link: u32, bits: u64, from: u32, best: Option<(u64, u32)>) -> Option<(u64, u32)> {
         let (mut bits, mut best) = (bits, best);
