@@ -7,6 +7,7 @@
 
 mod optimum;
 #[path = "../../crates/core/src/base/prefetch.rs"]
+#[allow(dead_code, reason = "the queues do not use all of it")]
 mod prefetch;
 mod queues;
 mod routing;
