@@ -70,8 +70,7 @@ pub struct Incidence<S: Aligned> {
     is_large: bool,
 }
 
-/// Number of links from which on they take more than most second-level caches; in tests a number that some of
-/// their fabrics reach.
+/// Number of links that take more than most second-level caches; in tests one that some fabrics reach.
 const MANY_LINKS: usize = if cfg!(test) { 100 } else { 1 << 16 };
 
 /// Lists that do not fit in their link's cache line.
