@@ -51,8 +51,10 @@ pub struct EvenDivision<T> {
     table: T,
     /// Capacity by link \[B/s\].
     capacities: UniformOrEach<LinkId, f64>,
-    /// Links whose share has to be computed again; some occur several times.
+    /// Links whose share has to be computed again, each once: adding up its flows may take long.
     changed: Vec<u32>,
+    /// By link: true if it is in `changed`.
+    is_changed: Vec<bool>,
     /// Flows that take the least share of their route again; some occur several times.
     touched: Vec<u32>,
 }
@@ -95,21 +97,29 @@ impl<T: FlowTable<State = LinkShare>> EvenDivision<T> {
             table: T::new(capacities.len(), |_| LinkShare(f64::INFINITY)),
             capacities: UniformOrEach::new(capacities.len(), |link: LinkId| capacities[link.0 as usize]),
             changed: Vec::new(),
+            is_changed: vec![false; capacities.len()],
             touched: Vec::new(),
+        }
+    }
+
+    #[inline(always)]
+    fn mark(link: u32, changed: &mut Vec<u32>, is_changed: &mut [bool]) {
+        if !std::mem::replace(&mut is_changed[link as usize], true) {
+            changed.push(link);
         }
     }
 
     /// Adds a flow.
     #[inline(always)]
     fn put(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
-        let Self { table, capacities, changed, touched } = self;
+        let Self { table, capacities, changed, is_changed, touched } = self;
         let fewer_for_each = |link, LinkShare(share): &mut LinkShare, count| {
             *share = capacities.get(LinkId(link)) / f64::from(count);
             let new = *share;
             move |rate: f64| rate > new
         };
         let coming = NewFlow { flow, links, parts, own: None, terms: terms.checked() };
-        table.add_picking(coming, touched, fewer_for_each, |link| changed.push(link));
+        table.add_picking(coming, touched, fewer_for_each, |link| Self::mark(link, changed, is_changed));
         touched.push(flow);
         if table.is_large() {
             table.fetch_around(links);
@@ -143,7 +153,7 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
     }
 
     fn remove(&mut self, flow: u32) {
-        let Self { table, capacities, changed, touched } = self;
+        let Self { table, capacities, changed, is_changed, touched } = self;
         if table.is_large() {
             table.fetch_beside(flow);
         }
@@ -153,7 +163,7 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
             // (Both are above 0, so they are equal if their bits are, which is quicker to compare.)
             move |rate: f64| rate.to_bits() == old
         };
-        table.remove_picking(flow, touched, more_for_each, |link| changed.push(link));
+        table.remove_picking(flow, touched, more_for_each, |link| Self::mark(link, changed, is_changed));
     }
 
     fn expect(&self, flow: u32, after: usize) {
@@ -161,10 +171,7 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
     }
 
     fn expect_on(&self, links: &[u32], after: usize) {
-        match after {
-            0 => self.table.fetch_flows(links),
-            _ => self.table.fetch_lines(links),
-        }
+        self.table.fetch_on(links, after);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
@@ -173,8 +180,9 @@ impl<T: FlowTable<State = LinkShare>> Sharing for EvenDivision<T> {
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        let Self { table, capacities, changed, touched } = self;
+        let Self { table, capacities, changed, is_changed, touched } = self;
         for link in changed.drain(..) {
+            is_changed[link as usize] = false;
             Self::divide(table, link, capacities.get(LinkId(link)), touched);
         }
         if table.is_large() {

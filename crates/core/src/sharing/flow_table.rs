@@ -190,9 +190,23 @@ pub trait FlowTable: Debug {
         false
     }
 
-    /// Prefetches data of a flow that will probably be removed after this number of others: its links' ids,
-    /// then the links, then the flows on them, then the links of those.
-    fn fetch(&self, _flow: u32, _after: usize) {}
+    /// Prefetches data of a flow that will probably be removed after this number of others: the ids of its
+    /// links, then the links.
+    fn fetch(&self, flow: u32, after: usize) {
+        match after {
+            0 | 1 => self.fetch_links(flow),
+            2.. => self.fetch_words(flow),
+        }
+    }
+
+    /// Prefetches data of links on which a flow will come after this number of others: the links, then the flows
+    /// on them.
+    fn fetch_on(&self, links: &[u32], after: usize) {
+        match after {
+            0 => self.fetch_flows(links),
+            1.. => self.fetch_lines(links),
+        }
+    }
 
     /// Prefetches the links of a flow.
     fn fetch_links(&self, _flow: u32) {}

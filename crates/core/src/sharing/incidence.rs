@@ -513,14 +513,6 @@ impl<S: Aligned> FlowTable for Incidence<S> {
         self.is_large
     }
 
-    #[inline]
-    fn fetch(&self, flow: u32, after: usize) {
-        match after {
-            2.. => self.fetch_words(flow),
-            0 | 1 => self.fetch_links(flow),
-        }
-    }
-
     #[inline(always)]
     fn fetch_links(&self, flow: u32) {
         self.fetch_lines(self.links(flow));

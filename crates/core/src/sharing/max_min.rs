@@ -558,10 +558,7 @@ impl<K: Sums> Sharing for WaterFilling<K> {
     }
 
     fn expect_on(&self, links: &[u32], after: usize) {
-        match after {
-            0 => self.table.fetch_flows(links),
-            _ => self.table.fetch_lines(links),
-        }
+        self.table.fetch_on(links, after);
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) {
