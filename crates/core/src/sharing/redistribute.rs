@@ -14,8 +14,8 @@ const NEW: u32 = u32::MAX;
 /// Distance of the counters of two solves; above the number of rounds.
 const SPAN: u64 = MOST_ROUNDS as u64 + 2;
 
-/// Initial room for rounds: on fat-trees there are seldom more than 16. The steps of a flow take five cache lines. An odd
-/// number spreads those of one round over all sets of a cache.
+/// Initial room for rounds: on fat-trees there are seldom more than 16. The steps of a flow take an odd number of
+/// cache lines, five here, which spreads those of one round over all sets of a cache.
 const FEWEST: usize = 20;
 
 /// Equal share with redistribution.
