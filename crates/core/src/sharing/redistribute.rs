@@ -157,6 +157,8 @@ struct SolveState {
     moved: Vec<u32>,
     /// Links that are computed in this round, with room behind them.
     links_in_round: Vec<u32>,
+    /// Links in this round that may hold flows back, with their offers before, and room behind them.
+    holding: Vec<(u32, f64)>,
     /// Flows that look at their route in this round.
     looking: Vec<u32>,
     /// Number of these flows; the rest of the list is room.
@@ -175,7 +177,12 @@ impl Redistribute {
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
         let layout = RoundLayout { count: 1, room: FEWEST };
         let room = vec![0; capacities.len() + 1];
-        let current = SolveState { changed: room.clone(), links_in_round: room, ..SolveState::default() };
+        let current = SolveState {
+            changed: room.clone(),
+            holding: vec![(0, 0.0); capacities.len() + 1],
+            links_in_round: room,
+            ..SolveState::default()
+        };
         Self {
             links: capacities.iter().map(|&capacity| Link { capacity, next: 0, listed: 0, rounds: 0 }).collect(),
             offers: vec![0.0; capacities.len()],
@@ -234,7 +241,8 @@ impl Redistribute {
     /// true if any flow on these links is still gaining.
     fn gather(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, links, flows, steps, offers, layout, current, .. } = self;
-        let SolveState { now, changed, changed_links, moved, links_in_round, looking, looking_flows, .. } = current;
+        let SolveState { now, changed, changed_links, moved, links_in_round, holding, looking, looking_flows, .. } =
+            current;
         *now += 1;
         let (now, closed, layout) = (*now, solve + SPAN, *layout);
         let (links, flows) = (links.as_mut_slice(), flows.as_mut_slice());
@@ -271,7 +279,7 @@ impl Redistribute {
             }
         }
         let (links_in_round, in_round) = (&links_in_round[..in_round], &steps[k..]);
-        let mut any = false;
+        let (mut any, mut holds) = (false, 0);
         let nobody = flows.len() as u32;
         for (place, &link) in links_in_round.iter().enumerate() {
             let (mut used, mut most) = (0.0, STOPPED_GAIN);
@@ -303,10 +311,14 @@ impl Redistribute {
             lasting += usize::from(place < listed);
             let new = (state.capacity - used).max(0.0) / f64::from(on_link.len() as u32);
             let old = std::mem::replace(&mut offers[link as usize], new);
-            if most <= new && most < old || new == old {
-                continue;
-            }
-            for &flow in on_link {
+            // (No flow is concerned if the largest gain is below both. That is unpredictable, too.)
+            let least = if old < new { old } else { new };
+            holding[holds] = (link, old);
+            holds += usize::from((new != old) & (most >= least));
+        }
+        for &(link, old) in &holding[..holds] {
+            let new = offers[link as usize];
+            for &flow in base.flows_on(link) {
                 let (gain, seen) = (steps[layout.at(flow, k)].gain, &mut flows[flow as usize].seen);
                 let is_concerned = ((gain > new) | (gain == old)) & (*seen != now);
                 *seen = if is_concerned { now } else { *seen };
