@@ -11,11 +11,12 @@ const MOST_ROUNDS: usize = 4096;
 /// Stopping round of a flow that has not been through all its rounds yet.
 const NEW: u32 = u32::MAX;
 
-/// Bit that marks the solve in which a link had no gaining flow left.
-const CLOSED: u64 = 1 << 63;
+/// Distance of the counters of two solves; above the number of rounds.
+const SPAN: u64 = MOST_ROUNDS as u64 + 2;
 
-/// Binary logarithm of the initial room for rounds: on fat-trees there are seldom more than 2^4.
-const FEWEST_BITS: u32 = 4;
+/// Initial room for rounds: on fat-trees there are seldom more than 16. The steps of a flow take an odd number of
+/// cache lines, five here, which spreads those of one round over all sets of a cache.
+const FEWEST: usize = 20;
 
 /// Equal share with redistribution.
 ///
@@ -51,7 +52,7 @@ const FEWEST_BITS: u32 = 4;
 ///
 /// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each computed a round, t flows of h
 /// links that look at their route again. Memory: 2 K doubles for each flow and K for each link, where K is
-/// one more than the largest number of rounds so far, rounded up to a power of two (16 or more).
+/// one more than the largest number of rounds so far, rounded up to 20, 36, 68 and so on.
 #[derive(Clone, Debug)]
 pub struct Redistribute {
     base: EqualShare,
@@ -75,15 +76,15 @@ pub struct Redistribute {
 struct RoundLayout {
     /// One more than the largest number of rounds so far, and at least 1.
     count: usize,
-    /// Binary logarithm of the rounds for which there is room.
-    bits: u32,
+    /// Number of rounds for which there is room; four times an odd number.
+    room: usize,
 }
 
 impl RoundLayout {
     /// Returns the index of round k of a flow or link.
     #[inline(always)]
     fn at(self, id: u32, k: usize) -> usize {
-        ((id as usize) << self.bits) + k
+        id as usize * self.room + k
     }
 
     /// Returns the indices of all rounds of a flow or link from k on, including rounds that are not in use
@@ -111,9 +112,9 @@ const STOPPED_GAIN: f64 = -1.0;
 struct Link {
     /// Capacity \[B/s\].
     capacity: f64,
-    /// Round in which it was last computed, or, with [`CLOSED`], the solve in which it had no gaining flow
-    /// left.
-    seen: u64,
+    /// First round in which it may be computed again: the next one, or the first one of the next solve if it has no
+    /// gaining flow left.
+    next: u64,
     /// Last solve in which it was one of [`SolveState::changed`].
     listed: u64,
     /// Number of rounds in which a flow on it may gain.
@@ -156,6 +157,8 @@ struct SolveState {
     moved: Vec<u32>,
     /// Links that are computed in this round, with room behind them.
     links_in_round: Vec<u32>,
+    /// Links in this round that may hold flows back, with their offers before, and room behind them.
+    holding: Vec<(u32, f64)>,
     /// Flows that look at their route in this round.
     looking: Vec<u32>,
     /// Number of these flows; the rest of the list is room.
@@ -172,11 +175,16 @@ impl Redistribute {
     /// Creates links of these capacities \[B/s\] without flows. Rounds end at gains below `threshold`, as a
     /// part of a rate.
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
-        let layout = RoundLayout { count: 1, bits: FEWEST_BITS };
+        let layout = RoundLayout { count: 1, room: FEWEST };
         let room = vec![0; capacities.len() + 1];
-        let current = SolveState { changed: room.clone(), links_in_round: room, ..SolveState::default() };
+        let current = SolveState {
+            changed: room.clone(),
+            holding: vec![(0, 0.0); capacities.len() + 1],
+            links_in_round: room,
+            ..SolveState::default()
+        };
         Self {
-            links: capacities.iter().map(|&capacity| Link { capacity, seen: 0, listed: 0, rounds: 0 }).collect(),
+            links: capacities.iter().map(|&capacity| Link { capacity, next: 0, listed: 0, rounds: 0 }).collect(),
             offers: vec![0.0; capacities.len()],
             base: EqualShare::new(capacities),
             threshold,
@@ -213,17 +221,18 @@ impl Redistribute {
     /// Makes room for one more round.
     #[cold]
     fn grow(&mut self) {
-        let RoundLayout { count, bits } = self.layout;
+        let RoundLayout { count, room } = self.layout;
         self.stopped.push(0);
         self.layout.count += 1;
         self.offers.resize(self.links.len() * self.layout.count, 0.0);
-        if count < 1 << bits {
+        if count < room {
             return;
         }
-        self.layout.bits += 1;
-        let steps = self.steps.chunks_exact(count).flat_map(|steps| {
-            let last = Step { gain: STOPPED_GAIN, ..steps[count - 1] };
-            steps.iter().copied().chain(std::iter::repeat_n(last, count))
+        self.layout.room = 2 * room - 4;
+        let more = self.layout.room - room;
+        let steps = self.steps.chunks_exact(room).flat_map(|steps| {
+            let last = Step { gain: STOPPED_GAIN, ..steps[room - 1] };
+            steps.iter().copied().chain(std::iter::repeat_n(last, more))
         });
         self.steps = steps.collect();
     }
@@ -232,9 +241,10 @@ impl Redistribute {
     /// true if any flow on these links is still gaining.
     fn gather(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, links, flows, steps, offers, layout, current, .. } = self;
-        let SolveState { now, changed, changed_links, moved, links_in_round, looking, looking_flows, .. } = current;
+        let SolveState { now, changed, changed_links, moved, links_in_round, holding, looking, looking_flows, .. } =
+            current;
         *now += 1;
-        let (now, closed, layout) = (*now, solve | CLOSED, *layout);
+        let (now, closed, layout) = (*now, solve + SPAN, *layout);
         let (links, flows) = (links.as_mut_slice(), flows.as_mut_slice());
         let (steps, offers) = (steps.as_mut_slice(), &mut offers[k * links.len()..][..links.len()]);
         // First the links that differ in all rounds, each once; they are listed anew.
@@ -244,7 +254,7 @@ impl Redistribute {
             let link = links_in_round[place];
             let state = &mut links[link as usize];
             let is_open = state.rounds > k as u32;
-            state.seen = if is_open { now } else { closed };
+            state.next = if is_open { now + 1 } else { closed };
             links_in_round[listed] = link;
             listed += usize::from(is_open);
         }
@@ -252,9 +262,9 @@ impl Redistribute {
         let (mut in_round, mut lasting, mut now_looking) = (listed, 0, 0);
         for &flow in &*moved {
             for &link in base.links(flow) {
-                let seen = &mut links[link as usize].seen;
-                let is_new = (*seen != now) & (*seen != closed);
-                *seen = if is_new { now } else { *seen };
+                let next = &mut links[link as usize].next;
+                let is_new = *next <= now;
+                *next = if is_new { now + 1 } else { *next };
                 links_in_round[in_round] = link;
                 in_round += usize::from(is_new);
             }
@@ -269,7 +279,7 @@ impl Redistribute {
             }
         }
         let (links_in_round, in_round) = (&links_in_round[..in_round], &steps[k..]);
-        let mut any = false;
+        let (mut any, mut holds) = (false, 0);
         let nobody = flows.len() as u32;
         for (place, &link) in links_in_round.iter().enumerate() {
             let (mut used, mut most) = (0.0, STOPPED_GAIN);
@@ -292,19 +302,23 @@ impl Redistribute {
             let state = &mut links[link as usize];
             if most < 0.0 {
                 // None of its flows is still gaining, so none of them will gain in this solve.
-                state.seen = closed;
+                state.next = closed;
                 state.rounds = k as u32;
                 continue;
             }
             any = true;
             changed[lasting] = link;
             lasting += usize::from(place < listed);
-            let new = (state.capacity - used).max(0.0) / on_link.len() as f64;
+            let new = (state.capacity - used).max(0.0) / f64::from(on_link.len() as u32);
             let old = std::mem::replace(&mut offers[link as usize], new);
-            if most <= new && most < old || new == old {
-                continue;
-            }
-            for &flow in on_link {
+            // (No flow is concerned if the largest gain is below both. That is unpredictable, too.)
+            let least = if old < new { old } else { new };
+            holding[holds] = (link, old);
+            holds += usize::from((new != old) & (most >= least));
+        }
+        for &(link, old) in &holding[..holds] {
+            let new = offers[link as usize];
+            for &flow in base.flows_on(link) {
                 let (gain, seen) = (steps[layout.at(flow, k)].gain, &mut flows[flow as usize].seen);
                 let is_concerned = ((gain > new) | (gain == old)) & (*seen != now);
                 *seen = if is_concerned { now } else { *seen };
@@ -359,9 +373,9 @@ impl Redistribute {
     /// are left differ there from those before.
     fn settle(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, links, flows, steps, layout, current, .. } = self;
-        let SolveState { moved, settled, changed, changed_links, .. } = current;
+        let SolveState { now, moved, settled, changed, changed_links, .. } = current;
         let (layout, links, flows, steps) = (*layout, links.as_mut_slice(), flows.as_slice(), steps.as_mut_slice());
-        let (mut all, closed) = (true, solve | CLOSED);
+        let (mut all, next_round) = (true, *now + 1);
         let mut left = 0;
         for place in 0..settled.len() {
             let flow = settled[place];
@@ -383,8 +397,8 @@ impl Redistribute {
             if differs || old_stop == NEW {
                 steps[layout.from(flow, k + 1)].fill(after);
                 for &link in base.links(flow) {
-                    let Link { listed, seen, .. } = &mut links[link as usize];
-                    let is_new = (std::mem::replace(listed, solve) != solve) & (*seen != closed);
+                    let Link { listed, next, .. } = &mut links[link as usize];
+                    let is_new = (std::mem::replace(listed, solve) != solve) & (*next <= next_round);
                     changed[*changed_links] = link;
                     *changed_links += usize::from(is_new);
                 }
@@ -404,7 +418,7 @@ impl Sharing for Redistribute {
         if self.flows.len() < flows {
             self.flows.resize(flows, Flow::ABSENT);
             self.current.looking.resize(flows + 1, 0);
-            self.steps.resize((flows + 1) << self.layout.bits, Step { rate: 0.0, gain: STOPPED_GAIN });
+            self.steps.resize((flows + 1) * self.layout.room, Step { rate: 0.0, gain: STOPPED_GAIN });
         }
     }
 
@@ -428,7 +442,7 @@ impl Sharing for Redistribute {
     fn solve(&mut self, changes: &mut Vec<Change>) {
         let Self { base, links, steps, layout, current, .. } = self;
         base.solve(&mut current.first);
-        current.now += 1;
+        current.now += SPAN;
         let solve = current.now;
         current.changed_links = 0;
         for link in current.came_or_went.drain(..) {
