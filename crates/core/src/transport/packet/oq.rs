@@ -31,6 +31,8 @@ const LAST: u32 = 1 << 30;
 #[derive(Debug)]
 pub(super) struct OutputQueues<const ASKS: bool> {
     ports: Vec<Port>,
+    /// Rings of all ports.
+    entries: Vec<u32>,
     /// Messages by flow.
     messages: Vec<Message>,
     /// Number of packets in the network, plus messages that have not left their sources.
@@ -49,6 +51,9 @@ struct Message {
 }
 
 /// Link with its queue: one cache line.
+///
+/// The queue is a ring of packets and messages ([`TRAIN`]) in order of arrival. The link is sending while it has an
+/// entry, and the first one stands for the packet that is being sent: it may be stale.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Port {
@@ -57,67 +62,62 @@ struct Port {
     queue_time: i128,
     /// Time of a full packet \[ticks\].
     full: u64,
-    /// Time that the link was sending, including all of the packet that it is sending \[ticks\].
-    busy: u64,
-    /// Ring of packets and messages ([`TRAIN`]) in order of arrival. Its length is a power of two, or 0.
-    queue: Box<[u32]>,
+    /// Number of full packets that the link has begun to send, and the time of all others \[ticks\].
+    sent: u64,
+    rest: u64,
+    /// First entry of the ring, and its length, a power of two, minus one.
+    start: u32,
+    mask: u32,
     /// Number of entries that have been taken out and put in, modulo 2^32.
     taken: u32,
     put: u32,
-    /// Number of packets in the queue, without messages at their source.
-    queued: u32,
-    /// Largest number of packets in the queue, with the bits [`SENDING`] and [`DELAYED`] above it.
+    /// Number of messages at their source among the entries behind the first one.
+    trains: u32,
+    /// Largest number of packets that waited at once, with the bit [`DELAYED`] above it.
     peak: u32,
 }
 
-/// Bit set while the link is sending.
-const SENDING: u32 = 1 << 31;
 /// Bit set if the link has a latency.
-const DELAYED: u32 = 1 << 30;
+const DELAYED: u32 = 1 << 31;
+/// Number of entries for which a queue has room at first.
+const ROOM: u32 = 4;
 
 impl Port {
+    /// Returns the number of entries.
     #[inline(always)]
-    fn entry(&self, number: u32) -> u32 {
-        self.queue[number as usize & (self.queue.len().wrapping_sub(1))]
+    fn count(&self) -> u32 {
+        self.put.wrapping_sub(self.taken)
     }
 
-    /// Puts an entry at the end of the queue.
+    /// Returns where the entry of this number is.
     #[inline(always)]
-    fn append(&mut self, entry: u32) {
-        if (self.put.wrapping_sub(self.taken)) as usize == self.queue.len() {
-            self.grow();
-        }
-        let mask = self.queue.len().wrapping_sub(1);
-        self.queue[self.put as usize & mask] = entry;
-        self.put = self.put.wrapping_add(1);
+    fn place(&self, number: u32) -> usize {
+        (self.start + (number & self.mask)) as usize
     }
 
-    /// Doubles the room of the ring.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let room = self.queue.len();
-        let mut queue = vec![NONE; (2 * room).max(4)].into_boxed_slice();
-        for (i, to) in queue.iter_mut().take(room).enumerate() {
-            *to = self.entry(self.taken.wrapping_add(i as u32));
-        }
-        (self.queue, self.taken, self.put) = (queue, 0, room as u32);
+    /// Returns where all entries are.
+    fn places(&self) -> impl Iterator<Item = usize> + use<'_> {
+        (0..self.count()).map(|number| self.place(self.taken.wrapping_add(number)))
     }
 }
 
 impl<const ASKS: bool> OutputQueues<ASKS> {
     pub(super) fn new(net: &Net) -> Self {
-        let port = |link: &super::net::Link| Port {
+        let port = |(number, link): (usize, &super::net::Link)| Port {
             queue_time: 0,
             full: link.full,
-            busy: 0,
-            queue: Box::default(),
+            sent: 0,
+            rest: 0,
+            start: number as u32 * ROOM,
+            mask: ROOM - 1,
             taken: 0,
             put: 0,
-            queued: 0,
+            trains: 0,
             peak: if link.latency > 0 { DELAYED } else { 0 },
         };
-        Self { ports: net.links.iter().map(port).collect(), messages: Vec::new(), under_way: 0, stride: 1 }
+        let ports: Vec<Port> = net.links.iter().enumerate().map(port).collect();
+        let entries = vec![0; ports.len() * ROOM as usize];
+        Self { ports, entries, messages: Vec::new(), under_way: 0, stride: 1 }
     }
 
     /// Renames places after routes have become longer; returns the new name of this packet.
@@ -131,12 +131,9 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
     fn rename(&mut self, net: &mut Net, packet: u32) -> u32 {
         let name_of_place = net.renaming(self.stride);
         let name = |packet: u32| name_of_place(packet & !LAST) | (packet & LAST);
-        for port in &mut self.ports {
-            let mask = port.queue.len().wrapping_sub(1);
-            for number in 0..port.put.wrapping_sub(port.taken) {
-                let entry = &mut port.queue[port.taken.wrapping_add(number) as usize & mask];
-                *entry = if *entry & TRAIN == 0 { name(*entry) } else { *entry };
-            }
+        for place in self.ports.iter().flat_map(Port::places) {
+            let entry = &mut self.entries[place];
+            *entry = if *entry & TRAIN == 0 { name(*entry) } else { *entry };
         }
         net.pending.rename(name);
         self.stride = net.stride;
@@ -168,16 +165,44 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         }
     }
 
-    /// Starts to send a packet over a link that is marked as sending.
+    /// Puts an entry at the end of the queue; returns the number of those before it.
+    #[inline(always)]
+    fn append(&mut self, link: u32, entry: u32) -> u32 {
+        let port = &mut self.ports[link as usize];
+        let before = port.count();
+        if before > port.mask {
+            Self::grow(&mut self.entries, port);
+        }
+        self.entries[port.place(port.put)] = entry;
+        port.put = port.put.wrapping_add(1);
+        before
+    }
+
+    /// Doubles the room of a ring, at another place.
+    #[cold]
+    #[inline(never)]
+    fn grow(entries: &mut Vec<u32>, port: &mut Port) {
+        let (start, count) = (entries.len(), port.count());
+        let end = start + 2 * count as usize;
+        assert!(end <= u32::MAX as usize, "too many packets at once: their queues take more than 16 GiB");
+        entries.reserve(end - start);
+        entries.extend(port.places().map(|place| entries[place]).collect::<Vec<u32>>());
+        entries.resize(end, 0);
+        (port.start, port.mask, port.taken, port.put) = (start as u32, 2 * count - 1, 0, count);
+    }
+
+    /// Starts to send a packet, the first entry of its link.
     #[inline(always)]
     fn send(&mut self, net: &mut Net, link: u32, packet: u32) {
         let port = &mut self.ports[link as usize];
         let time = if packet & LAST == 0 {
+            port.sent += 1;
             port.full
         } else {
-            net.sending(link, self.messages[net.flow(packet & !LAST) as usize].last_bytes)
+            let time = net.sending(link, self.messages[net.flow(packet & !LAST) as usize].last_bytes);
+            port.rest = port.rest.saturating_add(time);
+            time
         };
-        port.busy = port.busy.saturating_add(time);
         let delayed = port.peak & DELAYED != 0;
         net.schedule(time, link, packet);
         if delayed {
@@ -185,28 +210,26 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         }
     }
 
-    /// Starts the next packet of a link that has sent its packet.
+    /// Removes the first entry of a link, and starts the next one.
     #[inline(always)]
-    fn start_link(&mut self, net: &mut Net, link: u32) {
+    fn start_next(&mut self, net: &mut Net, link: u32) {
         let port = &mut self.ports[link as usize];
+        port.taken = port.taken.wrapping_add(1);
         if port.taken == port.put {
-            port.peak &= !SENDING;
             return;
         }
-        let entry = port.entry(port.taken);
+        let entry = self.entries[port.place(port.taken)];
         if entry & TRAIN == 0 {
-            port.taken = port.taken.wrapping_add(1);
             port.queue_time += i128::from(net.now);
-            port.queued -= 1;
             return self.send(net, link, entry);
         }
         let flow = entry & !TRAIN;
         let message = &mut self.messages[flow as usize];
         message.left -= 1;
         let last = message.left == 0;
-        if last {
-            port.taken = port.taken.wrapping_add(1);
-        }
+        // While it has more packets, the message stays behind the one that is being sent.
+        port.taken = port.taken.wrapping_sub(u32::from(!last));
+        port.trains -= u32::from(last);
         self.under_way += u64::from(!last);
         let place = if ASKS { net.enter(flow) } else { net.place(flow) };
         if ASKS {
@@ -222,16 +245,13 @@ impl<const ASKS: bool> OutputQueues<ASKS> {
         if ASKS {
             net.count(link, 1);
         }
-        let port = &mut self.ports[link as usize];
-        if port.peak & SENDING == 0 {
-            port.peak |= SENDING;
+        let before = self.append(link, packet);
+        if before == 0 {
             return self.send(net, link, packet);
         }
+        let port = &mut self.ports[link as usize];
         port.queue_time -= i128::from(net.now);
-        port.queued += 1;
-        // Flags stand above the number.
-        port.peak += u32::from(port.queued > port.peak & !(SENDING | DELAYED));
-        port.append(packet);
+        port.peak += u32::from(before - port.trains > port.peak & !DELAYED);
     }
 
     /// Handles a packet that has crossed a link; returns true if its message has arrived.
@@ -271,11 +291,14 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
         self.follow_stride(net, 0);
         self.begin(net, flow, bytes);
         self.under_way += 1;
-        let port = &mut self.ports[link as usize];
-        port.append(flow | TRAIN);
-        if port.peak & SENDING == 0 {
-            port.peak |= SENDING;
-            self.start_link(net, link);
+        let idle = self.ports[link as usize].count() == 0;
+        if idle {
+            self.append(link, 0);
+        }
+        self.append(link, flow | TRAIN);
+        self.ports[link as usize].trains += 1;
+        if idle {
+            self.start_next(net, link);
         }
     }
 
@@ -292,7 +315,7 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
             return self.deliver_over_link(net, packet);
         }
         let stride = self.stride;
-        self.start_link(net, link);
+        self.start_next(net, link);
         if ASKS && self.stride != stride {
             packet = net.renaming(stride)(packet & !LAST) | (packet & LAST);
         }
@@ -308,8 +331,11 @@ impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
 
     fn port(&self, net: &Net, link: usize) -> Ticks {
         let port = &self.ports[link];
-        let queue_time = (port.queue_time + i128::from(net.now) * i128::from(port.queued)) as f64;
-        Ticks { busy: port.busy, peak_queue: port.peak & !(SENDING | DELAYED), queue_time, blocked: 0 }
+        let waiting = port.count().saturating_sub(1 + port.trains);
+        let queue_time = (port.queue_time + i128::from(net.now) * i128::from(waiting)) as f64;
+        let busy = u128::from(port.full) * u128::from(port.sent) + u128::from(port.rest);
+        let busy = u64::try_from(busy).unwrap_or(u64::MAX);
+        Ticks { busy, peak_queue: port.peak & !DELAYED, queue_time, blocked: 0 }
     }
 
     fn gridlock(&self, net: &Net) -> Option<Gridlock> {

@@ -10,6 +10,8 @@ const LINES: usize = 8;
 const SPARE: usize = 2;
 /// Number of events for which a line has room at first.
 const ROOM: usize = 64;
+/// Number of events that can be looked at before it is their turn.
+const AHEAD: usize = 3;
 
 /// Events that have been scheduled and have not happened.
 ///
@@ -31,8 +33,11 @@ pub(super) struct Pending {
     /// Time of the first group of each line that has not begun; [`u64::MAX`] if there is none.
     first: [u64; LINES],
     lines: Vec<Line>,
-    /// Line whose group is being taken out, and the time of that group.
-    current: usize,
+    /// Group that is being taken out: its events, with [`AHEAD`] more that probably follow, the number of them
+    /// that have been taken out, its size, and its time.
+    current: Vec<u64>,
+    at: usize,
+    size: usize,
     time: u64,
     /// Time before which no event of the wheel happens; [`u64::MAX`] if there is none.
     wheel_from: u64,
@@ -48,8 +53,6 @@ struct Line {
     /// Number of events that have been taken out and put in.
     taken: usize,
     put: usize,
-    /// Number of events taken out at the end of the current group.
-    end: usize,
     /// Groups that have not begun: time, and number of events put in before.
     groups: VecDeque<(u64, usize)>,
     /// Time of the last one; [`u64::MAX`] if there is none.
@@ -68,7 +71,7 @@ fn event(time: u64, word: u64) -> Event {
 
 impl Line {
     fn new(delay: u64) -> Self {
-        Self { delay, ring: vec![0; ROOM], taken: 0, put: 0, end: 0, groups: VecDeque::new(), last: u64::MAX }
+        Self { delay, ring: vec![0; ROOM], taken: 0, put: 0, groups: VecDeque::new(), last: u64::MAX }
     }
 
     /// Appends an event; returns true if it is the first of a group.
@@ -97,6 +100,23 @@ impl Line {
         self.ring.extend_from_within(..);
     }
 
+    /// Moves the first group to `events`, followed by the next few; returns the time of the next group.
+    #[inline]
+    fn take_group(&mut self, events: &mut Vec<u64>) -> u64 {
+        self.groups.pop_front();
+        let (next, end) = self.groups.front().copied().unwrap_or((u64::MAX, self.put));
+        self.last = if next == u64::MAX { next } else { self.last };
+        let (before, after) = self.ring.split_at(self.taken & (self.ring.len() - 1));
+        let count = end - self.taken + AHEAD;
+        let at_end = count.min(after.len());
+        events.clear();
+        events.extend_from_slice(&after[..at_end]);
+        events.extend_from_slice(&before[..before.len().min(count - at_end)]);
+        events.resize(count, 0);
+        self.taken = end;
+        next
+    }
+
     fn events(&mut self) -> impl Iterator<Item = &mut u64> {
         let (taken, count, mask) = (self.taken, self.put - self.taken, self.ring.len() - 1);
         let is_pending = move |place: usize| place.wrapping_sub(taken) & mask < count;
@@ -121,7 +141,9 @@ impl Pending {
         Self {
             first: [u64::MAX; LINES],
             lines: delays.into_iter().map(|(delay, _)| Line::new(delay)).collect(),
-            current: 0,
+            current: vec![0; AHEAD],
+            at: 0,
+            size: 0,
             time: 0,
             wheel_from: u64::MAX,
             wheel: Wheel::new(busy, usual),
@@ -130,7 +152,7 @@ impl Pending {
 
     /// True if nothing is scheduled.
     pub(super) fn is_empty(&self) -> bool {
-        self.lines.iter().all(|line| line.put == line.taken) && self.wheel.is_empty()
+        self.at == self.size && self.lines.iter().all(|line| line.put == line.taken) && self.wheel.is_empty()
     }
 
     /// Schedules an event `delay` after `now`, which is never before the `now` of an earlier call nor before
@@ -157,7 +179,6 @@ impl Pending {
             let place = self.lines.partition_point(|line| line.delay > delay);
             self.lines.insert(place, Line::new(delay));
             self.first.copy_within(place..LINES - 1, place + 1);
-            self.current += usize::from(place <= self.current && self.lines.len() > 1);
             self.lines[place].push(time, word);
             self.first[place] = time;
         } else {
@@ -169,21 +190,17 @@ impl Pending {
     /// Takes out the next event, if it happens by `limit`.
     #[inline(always)]
     pub(super) fn pop(&mut self, limit: u64) -> Option<Event> {
-        loop {
-            if let Some(line) = self.lines.get_mut(self.current)
-                && line.taken != line.end
-            {
-                if self.time > limit {
-                    return None;
-                }
-                let word = line.ring[line.taken & (line.ring.len() - 1)];
-                line.taken += 1;
-                return Some(event(self.time, word));
-            }
-            if let Err(event) = self.begin_group(limit) {
-                return event;
-            }
+        if self.at == self.size
+            && let Err(event) = self.begin_group(limit)
+        {
+            return event;
         }
+        if self.time > limit {
+            return None;
+        }
+        let word = self.current[self.at];
+        self.at += 1;
+        Some(event(self.time, word))
     }
 
     /// Begins the next group, if it happens by `limit`; otherwise, or if an event of the wheel comes first, returns the
@@ -204,13 +221,8 @@ impl Pending {
         if time > limit {
             return Err(None);
         }
-        (self.current, self.time) = (line, time);
-        let line = &mut self.lines[line];
-        line.groups.pop_front();
-        let (next, end) = line.groups.front().copied().unwrap_or((u64::MAX, line.put));
-        line.end = end;
-        line.last = if next == u64::MAX { next } else { line.last };
-        self.first[self.current % LINES] = next;
+        self.first[line % LINES] = self.lines[line].take_group(&mut self.current);
+        (self.at, self.size, self.time) = (0, self.current.len() - AHEAD, time);
         Ok(())
     }
 
@@ -218,11 +230,8 @@ impl Pending {
     /// may be long past.
     #[inline(always)]
     pub(super) fn coming(&self) -> [(u32, u32); 2] {
-        let Some(line) = self.lines.get(self.current) else { return [(0, 0); 2] };
-        [1, 2].map(|after| {
-            let Event { what, which, .. } = event(0, line.ring[(line.taken + after) & (line.ring.len() - 1)]);
-            (what, which)
-        })
+        let [near, far] = [1, 2].map(|after| event(0, self.current.get(self.at + after).copied().unwrap_or(0)));
+        [(near.what, near.which), (far.what, far.which)]
     }
 
     /// Takes out the next event of the wheel if it comes before the first group of `line`, which is that of all lines;
@@ -253,11 +262,10 @@ impl Pending {
 
     /// Renames the `which` of all events.
     pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
-        for line in &mut self.lines {
-            for pending in line.events() {
-                let Event { what, which, .. } = event(0, *pending);
-                *pending = word(what, name(which));
-            }
+        let lines = self.lines.iter_mut().flat_map(Line::events);
+        for pending in self.current[self.at..self.size].iter_mut().chain(lines) {
+            let Event { what, which, .. } = event(0, *pending);
+            *pending = word(what, name(which));
         }
         self.wheel.rename(name);
     }
