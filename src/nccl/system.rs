@@ -189,6 +189,11 @@ impl System {
         mistakes
     }
 
+    /// Returns the number of GPUs of a node.
+    pub fn gpus_of_node(&self) -> u32 {
+        self.gpus.as_deref().copied().unwrap_or(8)
+    }
+
     /// Returns the generation of the GPUs.
     pub fn architecture(&self) -> Architecture {
         Architecture::of(*self.cc)

@@ -193,6 +193,9 @@ impl schemars::JsonSchema for Factors {
     }
 }
 
+/// Speeds of processors, relative to those of the program's times.
+const SPEEDS: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
+
 fn one() -> Located<f64> {
     1.0.into()
 }
@@ -304,9 +307,10 @@ impl ProgramSpec {
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = self.part().err().unwrap_or_default();
         let speed = self.cpu_speed();
-        if !(speed.is_finite() && **speed > 0.0) {
-            let diagnostic = Diagnostic::new("wrong-value", format!("a processor cannot be {} times as fast", **speed));
-            mistakes.push(diagnostic.at_value(speed).label("a number above 0 is expected"));
+        if !SPEEDS.contains(&**speed) {
+            let diagnostic =
+                Diagnostic::new("wrong-value", format!("a processor cannot be {} times as fast", **speed));
+            mistakes.push(diagnostic.at_value(speed).label("a number from 1e-9 to 1e9 is expected"));
         }
         if let Self::Trace(TraceSpec { flop_rate: Some(rate), .. }) = self
             && !(rate.is_finite() && **rate >= 1.0)

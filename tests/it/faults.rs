@@ -130,7 +130,8 @@ fn a_link_that_is_back_is_used_again() {
 fn what_is_lost_never_arrives_and_the_run_says_so() {
     let lost = "[faults]\non-failure = \"lost\"\n[[faults.event]]\nat = \"0.5 ms\"\nlink = \"node 0 -> node 1\"\nstate = \"down\"\n";
     let outcome = run(&[lost, &ring(3), &shift(1)]);
-    // No rank waits for it.
+    // No rank waits for it, and nothing bounds the run by its bytes.
+    assert!(outcome.report.bounds.largest() <= outcome.report.head.makespan_s * (1.0 + 1e-9));
     let head = outcome.report.head;
     assert_eq!((head.status, head.messages), (Status::Complete, 2));
     let faults = head.faults.unwrap();

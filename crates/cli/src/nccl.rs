@@ -89,6 +89,18 @@ const OFFER: Offer<&str> = Offer::new("nccl", names!["x.csv", "x.json", "x.html"
 /// Largest number of sizes.
 const MOST_SIZES: usize = 1000;
 
+/// Returns the GPUs that the ranks are on, if they do not take all of each node.
+fn gpus_of_ranks(ranks: u32, nodes: u32, system: &System) -> Result<Option<String>, Diagnostic> {
+    let (all, taken) = (system.gpus_of_node(), ranks / nodes);
+    if taken > all {
+        let message = format!("{taken} ranks a node are more than its {all} GPUs");
+        return Err(Diagnostic::new("wrong-value", message).help("take fewer ranks or more nodes"));
+    }
+    let of_node = |first: u32| if taken == 1 { first.to_string() } else { format!("{first}-{}", first + taken - 1) };
+    let lists = || (0..nodes).map(|node| of_node(node * all)).collect::<Vec<_>>().join(",");
+    Ok((taken < all && nodes > 1).then(lists))
+}
+
 /// Ranks the algorithms for each size and prints the choices.
 pub fn nccl(args: &NcclArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
@@ -113,9 +125,19 @@ pub fn nccl(args: &NcclArgs, voice: Voice) -> Result<End, Failure> {
         Some(text) => quantity("--launch", text)?,
         None => system.launch.as_deref().copied().unwrap_or(Time::ZERO),
     };
-    // A fabric of one node has no network, so it is that of two.
-    let of_machine = || system.topology.as_deref().map(|text| text.replace("{nodes}", &nodes.max(2).to_string()));
-    let fabric = args.topology.clone().or_else(of_machine);
+    let load = |fabric: &String| asked::loader().on_read(progress::reading(voice.show)).topology(fabric);
+    let fabric = match (&args.topology, &system.topology) {
+        (Some(fabric), _) => Some(load(fabric)),
+        (None, None) => None,
+        (None, Some(fabric)) => {
+            // A fabric of one node has no network, so it is that of two.
+            let loader = load(&fabric.replace("{nodes}", &nodes.max(2).to_string()));
+            Some(match gpus_of_ranks(ranks, nodes, &system)? {
+                None => loader,
+                Some(gpus) => loader.set("--nodes", &format!("placement.nodes.list=\"{gpus}\"")),
+            })
+        }
+    };
     let request = Request {
         name,
         tuning: tuning.clone(),
@@ -123,7 +145,7 @@ pub fn nccl(args: &NcclArgs, voice: Voice) -> Result<End, Failure> {
         algorithm: Algorithm::ALL.into_iter().find(|of| Some(of.name()) == args.algorithm.as_deref()),
         protocol: Protocol::ALL.into_iter().find(|of| Some(of.name()) == args.protocol.as_deref()),
         launch,
-        fabric: fabric.map(|fabric| asked::loader().on_read(progress::reading(voice.show)).topology(&fabric)),
+        fabric,
         log: args.log.clone().zip(log),
     };
     let mut stopped = false;

@@ -45,3 +45,19 @@ fn mistakes_of_logs_have_their_line_and_exit_with_2() {
     let said = Desk::new().hayase("nccl --log nccl.log").assert().code(2).stderr();
     assert!(said.contains("--machine"), "{said}");
 }
+
+#[test]
+fn ranks_that_do_not_fill_their_nodes_are_spread_over_them() {
+    let desk = Desk::new();
+    let one = "nccl --op all-gather --size 1GiB --algorithm ring --protocol simple -m h100-8x400g --format json";
+    let bound = |of: &str| {
+        let report = desk.hayase(&format!("{one} {of}")).assert().success().json();
+        report["rows"][0]["bound_s"].as_f64().unwrap()
+    };
+    // Each GPU receives 7 of 8 blocks of 1 GiB: over NVLink in one node, over its card of 50 GB/s on eight.
+    let received = 1024.0 * 1024.0 * 1024.0 * 7.0 / 8.0;
+    assert!((bound("--ranks 8 --nodes 1") / (received / 360e9) - 1.0).abs() < 1e-3);
+    assert!((bound("--ranks 8 --nodes 8") / (received / 50e9) - 1.0).abs() < 1e-3);
+    let said = desk.hayase(&format!("{one} --ranks 9 --nodes 1")).assert().code(2).stdout_eq("").stderr();
+    assert!(said.contains("9 ranks a node are more than its 8 GPUs"), "{said}");
+}

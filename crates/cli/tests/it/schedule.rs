@@ -208,6 +208,19 @@ fn a_reduce_scatter_is_bound_by_the_bandwidth_out_of_a_node() {
 }
 
 #[test]
+fn no_algorithm_that_sends_blocks_on_is_faster_than_the_optimum() {
+    // Ranks of two servers reach each other over slow spines, or over a GPU of the same server.
+    let desk = Desk::new();
+    let fabric = "rails:servers=4,gpus=2,bandwidth=1GB/s,nvlink-bandwidth=10GB/s,spine-bandwidth=10MB/s";
+    for (operation, expected) in [("gather", 3e-3), ("scatter", 3e-3), ("all-to-all", 6e-3)] {
+        let answer = json(&desk, &format!("schedule {operation} -t {fabric} --size 1MB"));
+        // Three servers have two blocks each for a rank, or four for a server, which has two rails of 1 GB/s.
+        assert_near(number(&answer, "/optimum_s"), expected, 0.01);
+        assert!(number(&answer, "/algorithms/0/ratio_to_optimum") > 0.999, "{answer}");
+    }
+}
+
+#[test]
 fn options_and_files_without_meaning_are_refused() {
     let desk = Desk::new();
     for (words, mistake) in [

@@ -80,14 +80,36 @@ impl<'a> FlowNetwork<'a> {
     /// Returns the network with one more cable, and its bandwidth: the median of all links \[B/s\].
     pub fn with_cable(&self, from: u32, to: u32) -> (Self, f64) {
         let mut capacity = self.links.capacity().to_vec();
-        let mut links: Vec<(u32, u32, f64)> =
-            self.links.ends().iter().zip(&capacity).map(|(&(from, to), &capacity)| (from, to, capacity)).collect();
         capacity.sort_by(f64::total_cmp);
         let bandwidth = capacity[capacity.len() / 2];
-        links.extend([(from, to, bandwidth), (to, from, bandwidth)]);
-        let passes = (0..self.links.vertices() as u32).map(|vertex| self.links.passes(vertex)).collect();
+        (self.changed(self.passes(), &[(from, to, bandwidth), (to, from, bandwidth)]), bandwidth)
+    }
+
+    /// Returns the network in which these nodes pass on the bytes of others, as ranks may in an algorithm that sends
+    /// blocks on; `None` if it is this network. A node that is a port is left out: what goes through it can take its
+    /// switch alone.
+    pub fn relaying(&self, nodes: &[NodeId]) -> Option<Self> {
+        let before = self.passes();
+        let mut passes = before.clone();
+        for &node in nodes {
+            let place = self.place[node.index()] as usize;
+            passes[place] |= self.of_vertex[place] == VertexId::from(node);
+        }
+        (passes != before).then(|| self.changed(passes, &[]))
+    }
+
+    /// Returns true for each vertex that messages cross.
+    fn passes(&self) -> Vec<bool> {
+        (0..self.links.vertices() as u32).map(|vertex| self.links.passes(vertex)).collect()
+    }
+
+    /// Returns the network with other vertices that messages cross, and with more links.
+    fn changed(&self, passes: Vec<bool>, more: &[(u32, u32, f64)]) -> Self {
+        let own = self.links.ends().iter().zip(self.links.capacity());
+        let links: Vec<(u32, u32, f64)> =
+            own.map(|(&(from, to), &capacity)| (from, to, capacity)).chain(more.iter().copied()).collect();
         let (of_link, of_vertex, place) = (self.of_link.clone(), self.of_vertex.clone(), self.place.clone());
-        (Self { fabric: self.fabric, links: Links::new(passes, &links), of_link, of_vertex, place }, bandwidth)
+        Self { fabric: self.fabric, links: Links::new(passes, &links), of_link, of_vertex, place }
     }
 
     /// Returns the volumes of a demand without bytes.

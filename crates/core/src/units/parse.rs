@@ -145,13 +145,15 @@ impl QuantityKind {
 
 impl Bytes {
     fn from_value(value: f64, text: &str) -> Result<Self, QuantityError> {
-        if value.fract() != 0.0 {
+        // (A product like 16.38 * 1000 is a rounding beside its whole number.)
+        let whole = value.round();
+        if (value - whole).abs() > whole * f64::EPSILON {
             return Err(QuantityError(format!("\"{text}\" is not a whole number of bytes")));
         }
-        if value > (1u64 << 53) as f64 {
+        if whole > (1u64 << 53) as f64 {
             return Err(QuantityError(format!("\"{text}\" is more than 2^53 bytes, the largest size there is")));
         }
-        Ok(Self(value as u64))
+        Ok(Self(whole as u64))
     }
 
     /// Reads text in which a bare number means bytes, as in a CSV column named `bytes`.
@@ -261,6 +263,8 @@ mod tests {
     fn quantities_are_read_with_their_units() {
         assert_eq!("20 KB".parse(), Ok(Bytes(20_000)));
         assert_eq!("64KiB".parse(), Ok(Bytes(65_536)));
+        // (As numbers of the processor, 16.38 * 1000 is less than 16,380.)
+        assert_eq!(["16.38 KB", "1.001 KB"].map(str::parse), [Ok(Bytes(16_380)), Ok(Bytes(1001))]);
         assert_eq!("1.5 us".parse(), Ok(Time::from_ps(1.5e6)));
         assert_eq!("0 s".parse(), Ok(Time::ZERO));
         assert_eq!("100 Gbit/s".parse(), Ok(Bandwidth::from_bytes_per_second(12.5e9)));
@@ -278,6 +282,7 @@ mod tests {
         assert!(error("-1 GB/s").contains("not negative"));
         assert!(error("1e999 GB/s").contains("finite"));
         assert!(error("1e308 GB/s").contains("larger"));
+        assert!("16.3801 KB".parse::<Bytes>().is_err());
         assert!("0.5 B".parse::<Bytes>().unwrap_err().to_string().contains("whole number"));
     }
 

@@ -6,7 +6,6 @@ use hayase::base::Arrange;
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 
 use super::{Base, place};
-use hayase::units::Bytes;
 
 /// Collects the messages that waited for their receivers.
 pub(super) fn find(base: &Base) -> Vec<Finding> {
@@ -44,8 +43,7 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
     vec![Finding {
         rule: RuleId::A204,
         title: format!(
-            "raise the eager limit to {}: {} above it wait {} for their receivers",
-            Bytes(largest),
+            "raise the eager limit to {largest} B: {} above it wait {} for their receivers",
             super::messages(count),
             unit.write(time as f64)
         ),
