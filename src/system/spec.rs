@@ -308,8 +308,7 @@ impl ProgramSpec {
         let mut mistakes = self.part().err().unwrap_or_default();
         let speed = self.cpu_speed();
         if !SPEEDS.contains(&**speed) {
-            let diagnostic =
-                Diagnostic::new("wrong-value", format!("a processor cannot be {} times as fast", **speed));
+            let diagnostic = Diagnostic::new("wrong-value", format!("a processor cannot be {} times as fast", **speed));
             mistakes.push(diagnostic.at_value(speed).label("a number from 1e-9 to 1e9 is expected"));
         }
         if let Self::Trace(TraceSpec { flop_rate: Some(rate), .. }) = self
