@@ -61,7 +61,11 @@ impl Limits {
     /// Returns the known limits in the order in which they are shown: name, time and meaning of each.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64, &'static str)> {
         let all = [
-            ("ideal network", self.ideal_s, "computation and dependences alone: no network can be faster"),
+            (
+                "ideal network",
+                self.ideal_s,
+                "computation and dependences alone: no network is faster with the same matches",
+            ),
             ("zero wait", self.zero_wait_s, "the busiest rank's computation and overheads, if nobody waited"),
             ("computation", self.compute_s, "the busiest rank's computation"),
         ];

@@ -337,7 +337,7 @@ impl Playing<'_> {
         // The run adds in another order, so this sum may exceed it in the last bits.
         let path = path.map(|path| path.min(outcome.makespan));
         let mut bounds = self.bounds(&recorder, bisection, &links, path);
-        if is_whole && !has_lost && self.shares_links() {
+        if is_whole && !has_lost && self.network.transport.shares_links() {
             bound_of_pattern(&*self.work.pattern, self.network, self.system, watch, &mut bounds);
         }
         let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
@@ -659,7 +659,7 @@ impl Playing<'_> {
         };
         let (there, back) = recorder.crossed;
         let bounds = Bounds { computation_s: self.computation(), path_s: path.map(Time::seconds), ..Bounds::default() };
-        if !self.shares_links() {
+        if !self.network.transport.shares_links() {
             return bounds;
         }
         Bounds {
@@ -668,11 +668,6 @@ impl Playing<'_> {
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             ..bounds
         }
-    }
-
-    /// True if messages share the bandwidth of links, so that volumes bound the time.
-    fn shares_links(&self) -> bool {
-        !matches!(self.network.transport, TransportSpec::ContentionFree(_))
     }
 }
 

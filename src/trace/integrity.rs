@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{Calls, Header, Item, ItemError};
+use super::calls::{Call, Calls, Header, Item, ItemError};
 use crate::program::caveats::Caveats;
 
 /// Smallest share of the run at which a lack of cores is reported. Predictions of programs that had their
@@ -116,20 +116,24 @@ struct Stream {
 pub struct Integrity {
     claimed: u32,
     streams: BTreeMap<u32, Stream>,
+    /// Synchronous and buffered sends.
+    synchronous: u64,
+    buffered: u64,
 }
 
 /// A consumer that passes items on and gathers their integrity.
 pub(super) struct IntegrityObserver<'a, C> {
     pub calls: &'a mut C,
     pub integrity: &'a mut Integrity,
+    /// Set if whole streams have ends.
+    pub has_ends: bool,
 }
 
 impl<C: Calls> Calls for IntegrityObserver<'_, C> {
     fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), ItemError> {
-        // Nearly all items are events, which say nothing about integrity.
         match &item {
-            Item::Event(_) => {}
-            Item::Header(header) => self.integrity.begin(rank, header),
+            Item::Event(event) => self.integrity.count(event.call),
+            Item::Header(header) if self.has_ends => self.integrity.begin(rank, header),
             Item::Note(name, content) => self.integrity.note(rank, name, content),
             Item::End { lost, .. } => self.integrity.end(rank, *lost),
             _ => {}
@@ -155,6 +159,15 @@ impl Integrity {
         }
     }
 
+    /// Counts a send whose mode is left out.
+    fn count(&mut self, call: Call) {
+        match call {
+            Call::Ssend | Call::Issend | Call::SsendInit => self.synchronous += 1,
+            Call::Bsend | Call::Ibsend | Call::BsendInit => self.buffered += 1,
+            _ => {}
+        }
+    }
+
     /// Takes a note of a stream.
     pub fn note(&mut self, rank: u32, name: &str, content: &[u8]) {
         let Some(stream) = self.streams.get_mut(&rank) else { return };
@@ -176,9 +189,23 @@ impl Integrity {
         Caveats {
             incomplete: self.incomplete().into_iter().collect(),
             lack_of_cores: self.lack_of_cores().into_iter().collect(),
-            ignored: Vec::new(),
+            ignored: self.modes().into_iter().collect(),
             outside: self.blocked().into_iter().chain(self.polled()).collect(),
         }
+    }
+
+    /// Describes sends of other modes than the standard one, and the consequence.
+    fn modes(&self) -> Option<String> {
+        let modes = [
+            (self.synchronous, "synchronous", "a small synchronous send waits for no receiver"),
+            (self.buffered, "buffered", "a large buffered send waits for its receiver"),
+        ];
+        let modes = || modes.iter().filter(|(count, ..)| *count > 0);
+        let counts: Vec<String> = modes().map(|(count, name, _)| format!("{count} {name}")).collect();
+        let follows: Vec<&str> = modes().map(|(.., follows)| *follows).collect();
+        let (counts, follows) = (counts.join(" and "), follows.join(", and "));
+        (!counts.is_empty())
+            .then(|| format!("ignored: the modes of {counts} sends, played as standard ones: {follows}"))
     }
 
     /// Describes missing parts and their consequence: `300 calls of rank 0 were not recorded: ...`.
@@ -321,7 +348,7 @@ mod tests {
     }
 
     fn of(streams: &[Stream], claimed: u32) -> Caveats {
-        Integrity { claimed, streams: (0..).zip(streams.iter().cloned()).collect() }.caveats()
+        Integrity { claimed, streams: (0..).zip(streams.iter().cloned()).collect(), ..Integrity::default() }.caveats()
     }
 
     #[test]
@@ -337,6 +364,16 @@ mod tests {
         let expected =
             "the calls of rank 1 are cut off, the calls of rank 0 end early (killed by SIGTERM): times and sums";
         assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn modes_of_sends_that_are_left_out_are_counted() {
+        let mut integrity = Integrity::default();
+        [Call::Send, Call::Isend, Call::Rsend].into_iter().for_each(|call| integrity.count(call));
+        assert!(integrity.caveats().ignored.is_empty());
+        [Call::Ssend, Call::Issend, Call::Bsend].into_iter().for_each(|call| integrity.count(call));
+        let text = integrity.caveats().ignored.concat();
+        assert!(text.starts_with("ignored: the modes of 2 synchronous and 1 buffered sends, played as"), "{text}");
     }
 
     #[test]

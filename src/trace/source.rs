@@ -289,6 +289,10 @@ impl<'a> Trace<'a> {
     /// # Errors
     /// Parts that cannot be read, with their places.
     pub fn calls(&self, options: Options, calls: &mut impl Calls) -> Result<bool, Vec<Diagnostic>> {
+        let integrity = &mut *self.integrity.borrow_mut();
+        *integrity = Integrity::default();
+        let has_ends = matches!(self.format, Format::Hayase | Format::Paraver | Format::Dumpi);
+        let calls = &mut IntegrityObserver { calls, integrity, has_ends };
         match self.format {
             Format::Goal | Format::GoalBinary | Format::Chakra | Format::SimAi => return Ok(false),
             Format::Otf2 => otf2::read(&self.name, &|name| self.open_part(name), calls)?,
@@ -298,28 +302,20 @@ impl<'a> Trace<'a> {
                 time_independent::read(&self.name, &open, options.flop_rate, calls)?;
             }
             Format::Hayase => {
-                let integrity = &mut *self.integrity.borrow_mut();
-                *integrity = Integrity::default();
-                let mut watched = IntegrityObserver { calls, integrity };
                 for file in &self.files {
                     let input = self.open_file(file).map_err(|diagnostic| vec![diagnostic])?;
-                    match calls::read(input, &mut watched) {
+                    match calls::read(input, calls) {
                         Err(mistakes) if options.truncated && mistakes[0].code == "truncated-trace" => {}
                         result => result?,
                     }
                 }
             }
             Format::Paraver => {
-                let integrity = &mut *self.integrity.borrow_mut();
-                *integrity = Integrity::default();
                 let input = self.open_file(&self.files[0]).map_err(|diagnostic| vec![diagnostic])?;
-                paraver::read(input, options.truncated, &mut IntegrityObserver { calls, integrity })?;
+                paraver::read(input, options.truncated, calls)?;
             }
             Format::Dumpi => {
-                let integrity = &mut *self.integrity.borrow_mut();
-                *integrity = Integrity::default();
-                let mut watched = IntegrityObserver { calls, integrity };
-                dumpi::read(&self.dumpi, &|file| self.open_file(file), options.truncated, &mut watched)?;
+                dumpi::read(&self.dumpi, &|file| self.open_file(file), options.truncated, calls)?;
             }
         }
         Ok(true)

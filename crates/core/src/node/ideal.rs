@@ -4,7 +4,7 @@ use super::costs::{Costs, NoCosts};
 use super::model::{NodeFacts, NodeModel, Playing};
 
 /// `[node.ideal]`: no options. Without a fabric messages arrive when they are sent, and a program takes only
-/// the time of its computation and its dependences: no network can be faster.
+/// the time of its computation and its dependences: no network is faster if messages go to the same receives.
 #[spec(Default)]
 pub struct IdealSpec {}
 
