@@ -83,6 +83,12 @@ impl PacketRouting {
         self.slots[slot as usize].flow
     }
 
+    /// Returns true if a link leads to the destination of a message.
+    pub(super) fn arrives(&self, flow: u32, link: u32) -> bool {
+        let destination = self.messages[flow as usize].start.map(|start| start.dst.into());
+        self.ends[link as usize].map(|(_, end)| end) == destination
+    }
+
     /// Adds to the number of packets that wait for a link.
     #[inline]
     pub(super) fn count(&mut self, link: u32, by: i32) {

@@ -50,6 +50,28 @@ fn under_every_rule_on_every_family_all_packets_arrive_once_with_their_bytes() {
     }
 }
 
+/// The ends of a line without switches have one link, which leads to another node: the packet's destination, or a
+/// node at which it asks.
+#[test]
+fn packets_over_the_only_link_of_a_node_arrive_at_the_node_behind_it() {
+    let fabric = fabric("mesh = { dims = [4], bandwidth = \"1 GB/s\", host-link = false }");
+    let messages: Vec<Message> =
+        (0..4).flat_map(|src| (1..4).map(move |far| (src, (src + far) % 4, 6_000, 0.0))).collect();
+    for text in ["spray = {}", "valiant-switches = {}", "ugal-l = {}", "ugal-g = {}", "progressive = {}"] {
+        let router = rule(text, &fabric).unwrap();
+        for model in MODELS.into_iter().filter(|model| !model.contains("deadlock-avoidance")) {
+            let spec = spec(model);
+            let played = play(&fabric, &router, &spec, &messages);
+            played.check_arrived(&format!("{text}: {model}"));
+            for (&(src, dst, ..), way) in messages.iter().zip(&played.ways) {
+                check_way(&fabric, src, dst, way);
+            }
+            let alone = play(&fabric, &router, &spec, &[(0, 1, 6_000, 0.0)]);
+            assert_eq!(alone.arrivals, [Some(Time::from_ps(6e6))], "{text}: {model}");
+        }
+    }
+}
+
 /// The same loads deadlock without classes, so the test of classes means something.
 #[test]
 fn in_one_channel_packets_block_each_other_for_ever() {

@@ -671,9 +671,9 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
         }
         let at_last = net.clock.time(net.now);
         // Go from any buffer that holds a packet to the one it waits for, until one comes again.
-        let start = self.queues.iter().find(|queue| self.waits_for(net, queue.first).is_some());
+        let mut buffers = (0..).zip(&self.queues).filter(|(number, queue)| *number == queue.first);
         let mut seen: Vec<(u32, Channel)> = Vec::new();
-        let mut at = start.map(|queue| queue.first);
+        let mut at = buffers.find(|&(first, _)| self.waits_for(net, first).is_some()).map(|(first, _)| first);
         while let Some((port, (channel, next))) = at.and_then(|port| Some((port, self.waits_for(net, port)?))) {
             if let Some(first) = seen.iter().position(|(known, _)| *known == port) {
                 let cycle = seen[first..].iter().map(|(_, channel)| *channel).collect();

@@ -35,7 +35,8 @@ impl Net {
     }
 
     /// Gives the next packet of a message a route of its own: up to its first switch, where it asks, or all
-    /// of it if its node has several links. Returns its first place. The stride may have grown.
+    /// of it if its node has several links, or its only one leads to the destination. Returns its first place. The
+    /// stride may have grown.
     pub(super) fn enter(&mut self, flow: u32) -> u32 {
         let only = self.only_link(flow);
         let Some(asking) = &mut self.asking else { return 0 };
@@ -47,7 +48,8 @@ impl Net {
         });
         asking.slots[slot as usize] = Slot { flow, number };
         if only != NONE {
-            self.set_route(slot, &[LinkId(only), LinkId(ASK)]);
+            let arrives = asking.arrives(flow, only);
+            self.set_route(slot, &[LinkId(only), LinkId(ASK)][..if arrives { 1 } else { 2 }]);
         } else {
             let again = asking.choose(slot, None, 0);
             self.write_path(slot, 0, again);
