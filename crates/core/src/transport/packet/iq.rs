@@ -143,7 +143,7 @@ struct Output {
     wants: [u64; CLASSES],
     /// By class: room in the buffer at its end. A packet of the class fits if this is above 0.
     rooms: [i32; CLASSES],
-    /// Those inputs whose first packet fits; all inputs where there are [many requests](ManyRequests).
+    /// Those inputs whose first packet fits; the number of requests where there are [many](ManyRequests).
     ready: u64,
     /// Queue whose packet it sends, [`NONE`] if it does not send.
     serves: u32,
@@ -161,7 +161,7 @@ struct Output {
 #[derive(Clone, Debug)]
 struct ManyRequests {
     words: usize,
-    /// By class and word.
+    /// By class and word, as far as there was a request.
     wants: Vec<u64>,
     rooms: Vec<i32>,
 }
@@ -342,7 +342,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if self.many.is_empty() {
             self.outputs[step.link as usize].request(step.class(), step.input());
         } else {
-            *self.word(step.link, step.class(), step.input()) |= 1 << (step.input() % 64);
+            self.set_request(step.link, step.class(), step.input(), true);
         }
     }
 
@@ -427,7 +427,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if self.many.is_empty() {
             output.withdraw(class, input);
         } else {
-            *self.word(link, class, input) &= !(1 << (input % 64));
+            self.set_request(link, class, input, false);
         }
         if class > 0 {
             self.add_room(link, class, -1);

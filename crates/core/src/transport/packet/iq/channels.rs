@@ -15,14 +15,26 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         if self.many.is_empty() { 1 } else { self.many[link as usize].words as u32 }
     }
 
-    /// Returns the word of the requests for an output that has those of a class from this input.
-    #[inline(always)]
-    pub(super) fn word(&mut self, link: u32, class: u32, input: u32) -> &mut u64 {
-        if self.many.is_empty() {
-            return &mut self.outputs[link as usize].wants[class as usize % CLASSES];
+    /// Adds or removes the request of an input in a class, for an output with many.
+    #[inline(never)]
+    pub(super) fn set_request(&mut self, link: u32, class: u32, input: u32, wants: bool) {
+        let (many, ready) = (&mut self.many[link as usize], &mut self.outputs[link as usize].ready);
+        let place = class as usize * many.words + input as usize / 64;
+        if place >= many.wants.len() {
+            many.wants.resize((class as usize + 1) * many.words, 0);
         }
-        let many = &mut self.many[link as usize];
-        &mut many.wants[class as usize * many.words + input as usize / 64]
+        let (word, bit) = (&mut many.wants[place], 1 << (input % 64));
+        let before = word.count_ones();
+        *word = if wants { *word | bit } else { *word & !bit };
+        *ready = *ready + u64::from(word.count_ones()) - u64::from(before);
+    }
+
+    /// Returns the requests of a class for an output from the inputs of a word.
+    fn requests(&self, link: u32, class: u32, word: u32) -> u64 {
+        match self.many.get(link as usize) {
+            None => self.outputs[link as usize].wants[class as usize % CLASSES],
+            Some(many) => many.wants.get(class as usize * many.words + word as usize).copied().unwrap_or(0),
+        }
     }
 
     /// Returns the room ahead of an output for packets of a class.
@@ -140,11 +152,11 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         };
         self.many.clear();
         if rooms.len() > CLASSES || self.outputs.iter().any(|output| words(output.first) > 1) {
-            let many = |words| ManyRequests { words, wants: vec![0; words * rooms.len()], rooms: rooms.clone() };
+            let many = |words| ManyRequests { words, wants: Vec::new(), rooms: rooms.clone() };
             self.many = self.outputs.iter().map(|output| many(words(output.first))).collect();
         }
         for output in &mut self.outputs {
-            (output.wants, output.ready) = ([0; CLASSES], if self.many.is_empty() { 0 } else { !0 });
+            (output.wants, output.ready) = ([0; CLASSES], 0);
             output.rooms.iter_mut().zip(&rooms).for_each(|(to, room)| *to = *room);
         }
     }
@@ -179,7 +191,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         for (link, class) in (0..count).flat_map(|link| (0..classes).map(move |class| (link, class))) {
             rooms.push((link, class, *self.room(link, class)));
             for word in 0..self.words(link) {
-                let mut bits = *self.word(link, class, word * 64);
+                let mut bits = self.requests(link, class, word);
                 while bits != 0 {
                     let input = word * 64 + bits.trailing_zeros();
                     requests.push((link, class, new_index(self.queue_for(link, input))));
@@ -210,11 +222,10 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             *self.room(link, class) = room;
         }
         for (link, class, input) in requests {
-            *self.word(link, class, input) |= 1 << (input % 64);
-        }
-        if self.many.is_empty() {
-            let refresh = |output: &mut super::Output| (0..CLASSES as u32).for_each(|class| output.add_room(class, 0));
-            self.outputs.iter_mut().for_each(refresh);
+            match self.many.is_empty() {
+                true => self.outputs[link as usize].request(class, input),
+                false => self.set_request(link, class, input, true),
+            }
         }
         for link in 0..count {
             let inputs = self.words(link) * 64;
