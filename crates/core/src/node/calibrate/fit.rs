@@ -10,13 +10,12 @@
 use super::model::{self, COUNT, Setting};
 use super::samples::Sample;
 use crate::base::Arrange;
+use crate::base::portable::student;
 
 /// Fraction of the largest eigenvalue below which an eigenvalue counts as zero.
 const ZERO_EIGENVALUE: f64 = 1e-10;
 /// Residual at which Huber's weights begin to fall \[standard deviations\]: 95 % efficient for normal errors.
 pub(super) const HUBER: f64 = 1.345;
-/// Half the width of a 95 % interval \[standard deviations\].
-pub(super) const WIDTH: f64 = 1.96;
 
 type Matrix = [[f64; COUNT]; COUNT];
 
@@ -25,8 +24,10 @@ type Matrix = [[f64; COUNT]; COUNT];
 pub(super) struct Fit {
     /// Parameters \[ps, ps/B\]; for those not identifiable, the smallest values that fit.
     pub values: [f64; COUNT],
-    /// Variance of the relative residuals.
+    /// Variance by which the inverse of the normal matrix is multiplied.
     variance: f64,
+    /// Degrees of freedom of the variance.
+    free: usize,
     solved: Solved,
     /// Set for each parameter that is fixed at 0.
     fixed: [bool; COUNT],
@@ -72,7 +73,7 @@ impl Fit {
             }
         }
         let value = which.iter().map(|&i| self.values[i]).sum();
-        Some((value, WIDTH * (self.variance * variance).sqrt()))
+        Some((value, student(self.free) * (self.variance * variance).sqrt()))
     }
 }
 
@@ -125,9 +126,17 @@ fn robust(setting: &Setting, samples: &[Sample], exposed: &[bool], rounds: usize
         }
     }
     let residuals = residuals(&equations, &fit.values);
-    let squares = residuals.iter().zip(&weights).map(|(residual, weight)| weight * residual * residual);
-    let free = equations.len().saturating_sub(COUNT - fit.fixed.iter().filter(|&&fixed| fixed).count()).max(1);
-    fit.variance = squares.sum::<f64>() / free as f64;
+    let weighted = residuals.iter().zip(&weights).map(|(residual, weight)| residual * weight);
+    let squares: f64 = weighted.map(|psi| psi * psi).sum();
+    let count = equations.len().max(1) as f64;
+    fit.free = equations.len().saturating_sub(COUNT - fit.fixed.iter().filter(|&&fixed| fixed).count()).max(1);
+    // Variance of Huber's estimate: K^2 sum(psi^2) / (n - p) / mean(psi')^2, with psi = weight * residual and
+    // K = 1 + p / n (1 - mean(psi')) / mean(psi'); the normal matrix has the weights. Source: P. J. Huber, "Robust
+    // Statistics" (1981), 7.6.
+    let inside = (weights.iter().filter(|&&weight| weight == 1.0).count() as f64).max(1.0) / count;
+    let factor = 1.0 + (1.0 - fit.free as f64 / count) * (1.0 - inside) / inside;
+    let weight = weights.iter().sum::<f64>() / count;
+    fit.variance = (factor / inside) * (factor / inside) * squares / fit.free as f64 * weight;
     fit
 }
 
@@ -185,7 +194,7 @@ fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], fixed: [boo
             *value += vectors[i][direction] * along / eigenvalues[direction] * unit(i);
         }
     }
-    Fit { values, variance: 0.0, solved, fixed }
+    Fit { values, variance: 0.0, free: 1, solved, fixed }
 }
 
 /// Returns eigenvalues and eigenvectors (by column) of a symmetric matrix, by Jacobi's rotations.

@@ -1,9 +1,10 @@
 //! The least time between two messages, g, from trains of messages.
 
 use super::Estimate;
-use super::fit::{Fit, WIDTH};
+use super::fit::Fit;
 use super::model::{self, ORS, OSS, Setting};
 use super::samples::{self, Sample};
+use crate::base::portable::student;
 
 /// Factor by which the interval between messages must exceed their own time for g to be the reason.
 const LEAST_RATIO: f64 = 1.05;
@@ -42,12 +43,13 @@ pub(super) fn find(
     let value = mean(&chosen);
     let count = all.len() as f64;
     let centre = mean(&all);
-    let deviation = if all.len() > 1 {
-        (all.iter().map(|one| (one - centre) * (one - centre)).sum::<f64>() / (count - 1.0)).sqrt()
+    let half = if all.len() > 1 {
+        let variance = all.iter().map(|one| (one - centre) * (one - centre)).sum::<f64>() / (count - 1.0);
+        student(all.len() - 1) * variance.sqrt()
     } else {
         // A single measurement does not show its error, so the median residual of the fit is used.
-        1.4826 * residual * value
+        1.96 * 1.4826 * residual * value
     };
-    (g.value, g.error) = (Some(value), Some(WIDTH * deviation / count.sqrt()));
+    (g.value, g.error) = (Some(value), Some(half / count.sqrt()));
     (g, None)
 }
