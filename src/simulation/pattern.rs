@@ -337,7 +337,7 @@ impl Playing<'_> {
         // The run adds in another order, so this sum may exceed it in the last bits.
         let path = path.map(|path| path.min(outcome.makespan));
         let mut bounds = self.bounds(&recorder, bisection, &links, path);
-        if is_whole && !has_lost && self.network.transport.shares_links() {
+        if is_whole && !has_lost {
             bound_of_pattern(&*self.work.pattern, self.network, self.system, watch, &mut bounds);
         }
         let meta = Meta::since(start, outcome.events, outcome.facts.packet_hops);
@@ -658,15 +658,13 @@ impl Playing<'_> {
             seconds(sent, out).max(seconds(received, into))
         };
         let (there, back) = recorder.crossed;
-        let bounds = Bounds { computation_s: self.computation(), path_s: path.map(Time::seconds), ..Bounds::default() };
-        if !self.network.transport.shares_links() {
-            return bounds;
-        }
         Bounds {
             injection_s: Some(recorder.ranks.ids().map(node_bound).fold(0.0, f64::max)),
+            computation_s: self.computation(),
             busiest_link_s: Some(links.busiest_s()),
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
-            ..bounds
+            path_s: path.map(Time::seconds),
+            ..Bounds::default()
         }
     }
 }

@@ -51,11 +51,6 @@ impl TransportSpec {
         matches!(self, Self::Flow(spec) if spec.is_plain())
     }
 
-    /// True if messages share the bandwidth of links, so that their bytes bound the time of a run.
-    pub fn shares_links(&self) -> bool {
-        !matches!(self, Self::ContentionFree(_))
-    }
-
     /// True if messages may take several paths under this sharing policy: split
     /// ([`EntryOptions::parts`](super::EntryOptions::parts)), or packet by packet.
     pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
